@@ -114,7 +114,7 @@ def _looked_out(archive: Archive, state: Learnt, rng: np.random.Generator, tunin
     points = np.concatenate([batch.points[~batch.tempered] for batch in recent])
     values = np.concatenate([batch.values[~batch.tempered] for batch in recent])
     draws = state.draws.reshape(-1, archive.dim)
-    return replace(state, outlying=outlying(archive, draws, (points, values), rng, tuning.tails, chains=False))
+    return replace(state, outlying=outlying(archive, draws, (points, values), rng, tuning, chains=False))
 
 
 def _enough(state: Learnt, aim: float, tuning: Learning) -> bool:

@@ -12,6 +12,7 @@ from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.surrogate.posterior import plausible
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
+from rnshmc.inference.tuning_shared import reach_of
 from rnshmc.types import Array
 
 FARTHER = 1.3
@@ -92,7 +93,7 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     dim = training.points.shape[1]
     norms = np.linalg.norm(whitening.whiten(training.points), axis=1)
     order = np.argsort(norms, kind="stable")
-    reach = max(tuning.reach_of(dim), ALMOST * wall_radius(training, whitening, tuning))
+    reach = max(reach_of(dim), ALMOST * wall_radius(training, whitening, tuning))
     order = order[norms[order] < reach]
     rows = np.where(np.isfinite(training.gradients[order]).all(axis=1), tuning.rows_of(dim), 1)
     return training.where(order[np.cumsum(rows) <= tuning.most_rows])

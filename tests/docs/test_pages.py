@@ -10,6 +10,7 @@ import rnshmc
 from rnshmc.inference.result import verdict
 from rnshmc.inference.surrogate import weights
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_shared import BAD, MANY, TOLERATED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -48,13 +49,16 @@ def test_limits_of_the_verdict_are_those_of_the_code() -> None:
     limits_of = DEFAULT.judging
     for name, limits in {
         "`sd(U - V)`": (f"up to {limits_of.sd_good:g}", f"above {limits_of.sd_bad:g}"),
-        "unresolved mass": (f"up to {limits_of.open:.0%}", f"above {limits_of.wide_open:.0%}"),
-        "tails": (f"up to {limits_of.lacking:.0%}", f"above {limits_of.much_lacking:.0%}"),
+        "unresolved mass": (
+            f"up to {verdict.open_share(limits_of.sd_good):.0%}",
+            f"above {verdict.open_share(limits_of.sd_bad):.0%}",
+        ),
+        "tails": (f"up to {TOLERATED:.0%}", f"above {BAD * TOLERATED:.0%}"),
         "`Pareto k`": (f"up to {weights.MOST_RELIABLE_K:g}", f"above {weights.USELESS_K:g}"),
         "`R-hat`": (f"up to {limits_of.rhat_good:g}", f"above {limits_of.rhat_bad:g}"),
-        "effective sample size": (f"from {limits_of.few:g} on", ""),
+        "effective sample size": (f"from {MANY} on", ""),
         "tail of squares": (f"up to {limits_of.heavy:g}", ""),
-        "mass far out": (f"up to {limits_of.lacking:g}", f"above {limits_of.much_lacking:g}"),
+        "mass far out": (f"up to {TOLERATED:g}", f"above {BAD * TOLERATED:g}"),
     }.items():
         assert tuple(cell.strip() for cell in rows[name]) == limits
 

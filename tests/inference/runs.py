@@ -23,9 +23,7 @@ UNBENT = replace(
     fitting=replace(DEFAULT.fitting, rough=0.0),
 )
 """Without bends, and with points far up trusted as others are, a twisted Gaussian has no surrogate."""
-HOPELESS = replace(
-    DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, near=0.0, sound=0.0, fewest=500)
-)
+HOPELESS = replace(DEFAULT, attempts=1, training=replace(DEFAULT.training, hopeless=0.0, sound=0.0, fewest=500))
 """No surrogate is good enough, whatever the density."""
 NARROW = replace(DEFAULT, fitting=replace(DEFAULT.fitting, most_rows=1000))
 """Two hundred dimensions are too many for a surrogate."""

@@ -37,7 +37,7 @@ def test_a_surrogate_whose_chains_are_apart_is_not_used(monkeypatch: pytest.Monk
     monkeypatch.setattr(checking, "draw_surrogate", draw)
     outcome = sampled(problem, np.zeros(5), tuning=tuning)
     assert (len(drawn), outcome.method) == (2, "surrogate")
-    assert outcome.by_stage["correction"].units <= 2 * DEFAULT.training.fewest_checks
+    assert outcome.by_stage["correction"].units <= 2 * DEFAULT.judging.telling
     within(outcome, problem.mean, np.diag(problem.covariance))
     drawn.clear()
     untaught = replace(tuning, attempts=1, teaching=replace(DEFAULT.teaching, tries=0))

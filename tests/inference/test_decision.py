@@ -50,7 +50,7 @@ def test_batches_grow_with_the_training_set() -> None:
     sizes = [batch_size(replace(TALLY, used=used), TUNING) for used in (20, 100, 2000)]
     assert sizes == [8, 12, 128]
     assert batch_size(replace(TALLY, used=2000, variance=np.inf), TUNING) == 8
-    assert [fill_size(replace(TALLY, used=used), TUNING) for used in (20, 128, 320)] == [8, 8, 20]
+    assert [fill_size(replace(TALLY, used=used)) for used in (20, 128, 320)] == [8, 8, 20]
 
 
 @pytest.mark.parametrize(("filled", "factor"), [(0, 1.0), (10, 2.0), (20, 4.0), (30, 4.0)])

@@ -15,7 +15,6 @@ from rnshmc.inference.stages.correction import without_density
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.weights import weight_variance, zero_variance
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.conftest import archive_of, state_of
@@ -106,9 +105,8 @@ def test_points_of_searches_are_no_evidence_of_an_edge() -> None:
     archive: Any = SimpleNamespace(zeros=lambda *, failed: points)
     posterior: Any = SimpleNamespace(values=lambda x: 0.5 * (x**2).sum(axis=1))
     draws = np.random.default_rng(1).normal(size=(128, 5, 2))
-    tuning = DEFAULT.correction
-    assert without_density(archive, posterior, draws, tuning, 0).tolist() == points[[1, 3]].tolist()
-    assert without_density(archive, posterior, draws, tuning, 2).tolist() == points[[3]].tolist()
+    assert without_density(archive, posterior, draws, 0).tolist() == points[[1, 3]].tolist()
+    assert without_density(archive, posterior, draws, 2).tolist() == points[[3]].tolist()
 
 
 @pytest.mark.parametrize("with_gradient", [True, False])

@@ -26,6 +26,7 @@ from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_shared import MANY
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of, evaluations_of_potential, state_of
 from tests.inference.problems import Correlated, Wide, two_modes
@@ -128,7 +129,7 @@ def test_exact_chains_that_the_budget_does_not_suffice_for_are_not_begun() -> No
 def test_a_budget_suffices_for_states_that_teach(noise: float, short: int) -> None:
     """They cost less than a hundred draws; where the density is noisy, none teach."""
     enough = adapted.expected_cost_of_teaching(5, DEFAULT.adapted)
-    assert enough < adapted.expected_cost(5, DEFAULT.fewest_draws, DEFAULT.adapted)
+    assert enough < adapted.expected_cost(5, MANY, DEFAULT.adapted)
     archive = Archive.of(evaluations_of_potential(Correlated(), budget=enough - short))
     archive.journal.noise.append((noise, -np.inf))
     assert state_of(archive).affords_chains == (not noise and not short)
@@ -304,6 +305,6 @@ def test_no_chain_begins_far_above_a_mode() -> None:
         return np.array([Correlated().value_and_grad(x)[0] for x in mode.whitening.unwhiten(z)])
 
     around = Around.modes((mode,), 10.0).repeated(4)
-    start = scattered_starts(archive, mode.whitening, around, values, np.random.default_rng(2), spread=0.5, tries=20)
+    start = scattered_starts(archive, mode.whitening, around, values, np.random.default_rng(2))
     assert values(start).max() < 10.0
     assert len(np.unique(start, axis=0)) == 4

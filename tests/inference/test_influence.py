@@ -131,6 +131,6 @@ def test_rounds_of_chosen_draws_end_when_variances_are_known(roughness: float, r
     archive = Archive.of(evaluations_of(density, 1))
     draws, near = too_wide(rng, 6400).reshape(64, 100, 1), rng.uniform(-1.0, 1.0, (CHECKED, 1))
     checked = checked_at(archive, posterior, near)
-    found = choose(archive, posterior, draws, checked, rng, DEFAULT.correction, aim=1000.0)
+    found = choose(archive, posterior, draws, checked, rng, DEFAULT, aim=1000.0)
     assert found is not None
     assert len(found[1].points) == rounds * DEFAULT.correction.influential

@@ -40,7 +40,7 @@ def test_chains_are_made_longer_until_they_agree(
 
     monkeypatch.setattr(correction, "draw_chains", draw)
     # R-hat of independent draws is above 1.01 in some sequences of draws.
-    tuning = Correction(rhat=1.1, hopeless=(2, 2.0))
+    tuning = Correction(rhat=1.1, hopeless=2.0)
     drawn = draw_surrogate(Identity(), np.zeros((8, 1)), np.random.default_rng(1), tuning)  # type: ignore[arg-type]
     n, doublings = tuning.transitions, min(slow, patience)
     assert lengths == [tuning.settle + n, *(2**k * n for k in range(1, doublings + 1))]

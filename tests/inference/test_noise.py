@@ -11,7 +11,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference import modes
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import descend, descend_on
-from rnshmc.inference.stages.differences import difference_step, evaluate_with_gradients, noise_at, slope_noise
+from rnshmc.inference.stages.differences import FELT, difference_step, evaluate_with_gradients, noise_at, slope_noise
 from rnshmc.inference.stages.probing import settle
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
@@ -146,7 +146,7 @@ def test_rounding_of_a_vast_potential_is_no_noise_once_lower_ones_are_known() ->
     [first] = noisy.evaluate(np.full((1, 2), 7.1), "mode", gradient=False)
     felt = noise_at(noisy, first, np.ones(2), DEFAULT.noise, "mode")
     noisy.evaluate(np.zeros((1, 2)), "mode")
-    assert noisy.noise == felt > DEFAULT.noise.felt
+    assert noisy.noise == felt > FELT
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])

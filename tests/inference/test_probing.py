@@ -49,7 +49,7 @@ def test_without_a_low_rank_all_directions_are_probed() -> None:
     archive, curvatures = probed(np.geomspace(0.4, 400.0, DIM))
     spent = archive.journal.by_stage
     # All but those of the descent's steps, and then random ones that check.
-    checks = DIM // DEFAULT.probing.checked
+    checks = DIM // DEFAULT.probing.batches // 2
     assert spent[probing.STAGE].values >= DIM - spent[descent.STAGE].values + checks
     assert 0.3 < curvatures.min() < curvatures.max() < 3.0
 

@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 import rnshmc
 from rnshmc.inference.stages.correction import Checked, without_random_failures
-from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import z_bound
@@ -65,14 +64,14 @@ def checked(points: Array, failed: npt.NDArray[np.bool_]) -> Checked:
 
 
 def test_failures_in_a_region_are_kept_and_failures_anywhere_are_not() -> None:
-    rng, tuning = stream(1, "regions"), DEFAULT.correction
+    rng = stream(1, "regions")
     draws, points = rng.standard_normal((128, 20, 5)), rng.standard_normal((200, 5))
     beyond, outside = points[:, 0] > 1.0, (points**2).sum(axis=1) > 8.0
     for region in (beyond, outside):
-        assert len(without_random_failures(checked(points, region), draws, tuning).values) == 200
+        assert len(without_random_failures(checked(points, region), draws).values) == 200
     anywhere = rng.uniform(size=200) < RATE
-    kept = without_random_failures(checked(points, anywhere), draws, tuning)
+    kept = without_random_failures(checked(points, anywhere), draws)
     assert kept.points.tolist() == points[~anywhere].tolist()
     none, all_failed = (checked(points, np.full(200, failed)) for failed in (False, True))
-    assert without_random_failures(none, draws, tuning) is none
-    assert without_random_failures(all_failed, draws, tuning) is all_failed
+    assert without_random_failures(none, draws) is none
+    assert without_random_failures(all_failed, draws) is all_failed

@@ -9,7 +9,6 @@ import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.stages.starts import make_coordinates
 from rnshmc.inference.transforms import make_transform
-from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 
 FREE = make_transform(None, ["a", "b"])
@@ -19,7 +18,7 @@ COVARIANCE = np.outer(SCALES, SCALES) * np.array([[1.0, 0.9], [0.9, 1.0]])
 
 def covariance(scale: Any, transform: Any = FREE, start: Any = (1.0, 1.0)) -> Array:
     """That of the unconstrained coordinates."""
-    found = make_coordinates(scale, np.array(start), transform, widest=DEFAULT.widest)
+    found = make_coordinates(scale, np.array(start), transform)
     assert found is not None
     root = np.linalg.inv(found.factor)
     return np.asarray(root.T @ root)

@@ -48,6 +48,7 @@ from rnshmc.inference.stages.starts import PriorDraws
 from rnshmc.inference.stages.walls import find_wall
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.inference.tuning_shared import BATCH, ROUNDS
 from rnshmc.types import Array
 
 
@@ -141,7 +142,7 @@ def _stages(
         yield state
         [mode], state = state.modes, search_nearby(state, starts[0])
         yield state
-        below, other = far_below(state.archive, state.tuning), state.modes[0]
+        below, other = far_below(state.archive), state.modes[0]
         near = nearest_image(state.archive, mode, other.whitening.centre)
         if len(state.modes) > 1 or not near.near(other.whitening.centre, other.value, below):
             state = yield from _surrogates(state)
@@ -198,7 +199,7 @@ def _surrogates(state: State) -> States:
     """Surrogates of the modes; the last state has rows if they are good enough."""
     dim, tuning = state.archive.dim, state.tuning
     equations = tuning.fitting.rows_of(dim) if state.archive.has_gradient else 1
-    if equations * (dim + 1 + tuning.training.first_batch) > tuning.fitting.most_rows:
+    if equations * (dim + 1 + BATCH) > tuning.fitting.most_rows:
         return replace(state, reason=f"{dim} dimensions are too many for the surrogate")
     return (yield from attempts(state) if len(state.modes) == 1 else each_mode(state))
 
@@ -208,11 +209,11 @@ def _until_wall(stages: Iterator[State]) -> Iterator[State]:
     looks, seen = 0, 0
     for state in stages:
         yield state
-        archive, tuning = state.archive, state.tuning.walls
-        done = not state.modes or state.blocks or archive.bend.layers or looks == tuning.looks
+        archive = state.archive
+        done = not state.modes or state.blocks or archive.bend.layers or looks == ROUNDS
         if done or len(archive.zeros()) == seen:
             continue
-        if (wall := find_wall(archive, state.lowest, tuning)) is not None:
+        if (wall := find_wall(archive, state.lowest)) is not None:
             yield replace(state, wall=wall)
             return
         looks, seen = looks + 1, len(archive.zeros())

@@ -13,6 +13,7 @@ from rnshmc.inference.stages.descent import Mode, far_below
 from rnshmc.inference.stages.differences import measure_noise
 from rnshmc.inference.stages.probing import descend_again, settle
 from rnshmc.inference.stages.training import Trained, train
+from rnshmc.inference.tuning_shared import AGAIN, BATCH
 from rnshmc.types import Array
 
 
@@ -38,7 +39,7 @@ def attempts(state: State) -> States:
             yield state
             now = len(state.archive.training().values)
             # One that was full of known points from the first fit on, and did not help, would be made once more.
-            full = now - known < 2 * tuning.training.first_batch
+            full = now - known < 2 * BATCH
             last = last or (tuning is not own and full and state.begun is begun)
         if last:
             return state
@@ -99,7 +100,7 @@ def _chains_first(state: State) -> bool:
         or not state.affords_chains
     ):
         return False
-    return not state.trained.variance < state.tuning.teaching.far
+    return not state.trained.variance < np.expm1(state.tuning.judging.sd_bad**2)
 
 
 def lowered(state: State) -> State:
@@ -121,26 +122,26 @@ def _without_mass(state: State) -> bool:
 
 def _below(state: State, further: float = 0.0) -> Array | None:
     """The point of the lowest potential, (d,), if that is far below the only mode, and lower still by ``further``."""
-    known, tuning = state.archive.slopes(), state.tuning
+    known = state.archive.slopes()
     if len(state.modes) > 1 or state.archive.part is not None or not len(known.values):
         return None
     [mode], best = state.modes, int(np.argmin(known.values))
-    least = far_below(state.archive, tuning) + further
+    least = far_below(state.archive) + further
     return None if known.values[best] > mode.value - least else np.asarray(known.points[best])
 
 
 def unexplained(state: State, trained: Trained) -> bool:
     """Whether a surrogate is so wrong, or lacks so much, that a warp is searched for."""
-    tuning, dim = state.tuning.bending, state.archive.dim
+    tuning, training, dim = state.tuning.bending, state.tuning.training, state.archive.dim
     # The first good draws are not trusted yet; in many dimensions, where a search is expensive, they show no warp.
-    variance = trained.latest if dim > tuning.cheap else trained.variance
-    lacking = dim <= tuning.cheap and trained.missing > state.tuning.training.missing
+    variance = trained.latest if dim > training.cheap else trained.variance
+    lacking = dim <= training.cheap and trained.missing > training.usable
     unending = trained.filling > tuning.filling
-    wrong = tuning.wrong < variance < np.inf or lacking or unending
+    wrong = training.usable < variance < np.inf or lacking or unending
     if trained.good or not wrong or state.bends >= tuning.most:
         return False
     # Nor do a few points more.
-    if (dim > tuning.cheap or unending) and len(state.archive.slopes().points) < tuning.again * state.unbent:
+    if (dim > training.cheap or unending) and len(state.archive.slopes().points) < AGAIN * state.unbent:
         return False
     # A part of the density is one in straight coordinates.
     return state.archive.part is None

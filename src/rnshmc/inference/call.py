@@ -216,7 +216,7 @@ def sample(
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
     expected = prior_scale(forward_posterior, starts[0]) if scale is None else scale
-    coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
+    coordinates = make_coordinates(expected, starts[0], transform)
     known = read_known(evaluations, chosen_names, forward_posterior, starts[0])
     sloped = gradient is not False and any(one.gradient is not None for one in known)
     most = most_known(dim, "outputs" if forward_posterior else "gradients" if sloped else "values", DEFAULT)
@@ -285,7 +285,7 @@ def sample(
             if not len(starts):
                 starts = transform.parameters(Archive.of(potential, transform, given=given).lowest.point)[None]
             expected = inside(expected, transform)
-            coordinates = make_coordinates(expected, starts[0], transform, widest=DEFAULT.widest)
+            coordinates = make_coordinates(expected, starts[0], transform)
         outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
 

@@ -18,6 +18,7 @@ from rnshmc.inference.stages.correction import (
     choose,
     draw_surrogate,
     largest_rhat,
+    least_efficiency,
     metropolis,
     scattered,
     without_density,
@@ -28,7 +29,8 @@ from rnshmc.inference.surrogate.outputs import LeaveOneOut
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.uncertainty import Tails
 from rnshmc.inference.surrogate.weights import Influence, weight_variance
-from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_result import Judging
+from rnshmc.inference.tuning_shared import BAD, TOLERATED
 from rnshmc.types import Array
 
 
@@ -43,19 +45,18 @@ def checked_surrogate(state: State, trained: Trained) -> States:
                 state = refined
                 yield state
             assert state.surrogate_draws is not None
-            behind, rhat = _behind(state, posterior, drawn), _rhat(state.surrogate_draws, tuning)
+            behind, rhat = _behind(state, posterior, drawn), largest_rhat(state.surrogate_draws)
             state = replace(state, surrogate_rhat=rhat, beyond=len(behind))
         else:
             known, early = trained.variance, state.early
             rounds = check(archive, posterior, drawn, rng, tuning, aim=state.aim, variance=known, early=early)
-            state = replace(state, surrogate_rhat=_rhat(drawn, tuning))
+            state = replace(state, surrogate_rhat=largest_rhat(drawn))
             # Where the chains are apart, a few values show the next attempt the places that they fell into.
             apart = state.surrogate_rhat > tuning.judging.rhat_bad
             for checked in islice(rounds, 1) if apart else rounds:
                 state = replace(state, checked=checked)
                 yield state
-            aim, corrects = state.aim, tuning.correction
-            chosen = None if apart else choose(archive, posterior, drawn, checked, rng, corrects, aim=aim)
+            chosen = None if apart else choose(archive, posterior, drawn, checked, rng, tuning, aim=state.aim)
             state = _corrected(state, trained, drawn, checked, chosen)
         return replace(state, method="surrogate")
     except (FitError, np.linalg.LinAlgError) as error:
@@ -64,18 +65,18 @@ def checked_surrogate(state: State, trained: Trained) -> States:
 
 def why_refused(state: State, surrogate: Corrected) -> str | None:
     """The reason not to use a surrogate that was checked; None if it is good enough."""
-    weights, limits, judging = surrogate.weights, state.tuning.correction, state.tuning.judging
-    if len(surrogate.checked) and (weights.heavy or weights.efficiency < limits.least_efficiency):
+    weights, judging = surrogate.weights, state.tuning.judging
+    if len(surrogate.checked) and (weights.heavy or weights.efficiency < least_efficiency(state.tuning.training)):
         return (
             f"the importance weights of the surrogate's draws are too uneven (efficiency {weights.efficiency:.2f}, "
             f"Pareto k {weights.pareto_k:.2f})"
         )
-    if surrogate.lacking > judging.much_lacking:
+    if surrogate.lacking > BAD * TOLERATED:
         shift = f"{surrogate.lacking:.0%} of a standard deviation"
         return f"its unexplored tails may shift a mean or variance by {shift}"
     if state.surrogate_rhat > judging.rhat_bad:
         return f"the surrogate's chains are in different places (R-hat {state.surrogate_rhat:.2f})"
-    if len(surrogate.checked) > 1 and not surrogate.open_moments <= limits.much_open:
+    if len(surrogate.checked) > 1 and not surrogate.open_moments <= (BAD * TOLERATED) ** 2:
         error = np.sqrt(surrogate.open_moments)
         return f"the surrogate leaves errors of {error:.1g} standard deviations in means or variances"
     return None
@@ -122,7 +123,7 @@ def _corrected(
 ) -> State:
     """Corrections of a surrogate of the density, and exact draws, by exact values at some of its draws."""
     posterior, process = trained.posterior, state.tuning.process
-    kept = without_random_failures(checked, drawn, state.tuning.correction)
+    kept = without_random_failures(checked, drawn)
     state = replace(state, passed_over=len(checked.values) - len(kept.values))
     if state.passed_over:
         checked, chosen = kept, chosen and (chosen[0], chosen[1].where(np.flatnonzero(~chosen[1].failed)))
@@ -149,12 +150,7 @@ def _with_exact(state: State, posterior: SurrogatePosterior, drawn: Array, check
 
 def _behind(state: State, posterior: SurrogatePosterior, drawn: Array) -> Array:
     """Points without density where the surrogate expects draws; failures at random are none of them."""
-    tuning, failed = state.tuning.correction, not state.passed_over
-    return without_density(state.archive, posterior, drawn, tuning, state.early, failed=failed)
-
-
-def _rhat(drawn: Array, tuning: Tuning) -> float:
-    return largest_rhat(drawn[: tuning.correction.rhat_chains])
+    return without_density(state.archive, posterior, drawn, state.early, failed=not state.passed_over)
 
 
 def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
@@ -166,14 +162,14 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
     """
     archive, rng, tuning, aim = state.archive, state.rng, state.tuning, state.aim
     order, checked = scattered(draws, rng), Checked.none(archive.dim)
-    sure = trained.variance < tuning.correction.sure
+    sure = trained.variance < TOLERATED**2
     if sure and not archive.units_left:
         state = replace(state, surrogate=_by_known_runs(state, trained, draws), passed_over=0)
         yield _with_exact(state, trained.posterior, draws, checked, trained.tails)
         return
     # Known runs, left out in turn, have judged the surrogate before.
     few = sure or archive.has_enough_runs(tuning.training.fewest)
-    positions, wanted = trained.positions, tuning.correction.refining if few else tuning.training.fewest_checks
+    positions, wanted = trained.positions, tuning.correction.influential if few else Judging.telling
     while len(checked.values) < len(order):
         points = order[len(checked.values) :][:wanted]
         points = points[: max(1, archive.affordable(points))]
@@ -183,7 +179,7 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
         posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
         drawn = draw_surrogate(posterior, positions, rng, tuning.correction)
         positions = whitening.whiten(drawn[:, -1])
-        kept = without_random_failures(checked, draws, tuning.correction)
+        kept = without_random_failures(checked, draws)
         surrogate = cross_fitted(posterior, drawn, kept, trained.tails, rng, tuning.process, aim=aim)
         variance = weight_variance(surrogate.differences)
         archive.note_error(float(np.sqrt(variance)))
@@ -192,10 +188,10 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
         state = _with_exact(state, trained.posterior, draws, kept, trained.tails)
         yield state
         # As many as importance weights alone would take.
-        most = max(tuning.training.fewest_checks, int(np.ceil(aim * min(variance, 1.0))))
-        if surrogate.open_moments * aim <= tuning.correction.left or len(checked.values) >= most:
+        most = max(Judging.telling, int(np.ceil(aim * min(variance, 1.0))))
+        if surrogate.open_moments * aim <= 1.0 or len(checked.values) >= most:
             return
-        wanted = max(tuning.correction.refining, len(checked.values) // 4)
+        wanted = max(tuning.correction.influential, len(checked.values) // 4)
 
 
 def _by_known_runs(state: State, trained: Trained, draws: Array) -> Corrected:

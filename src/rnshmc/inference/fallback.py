@@ -18,6 +18,7 @@ from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.parts import of_part
 from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning_shared import BATCH, FEW, SURPRISE, TOLERATED
 from rnshmc.types import Array
 
 WITHOUT_GRADIENTS = "without gradients no other sampler is tried here, but emcee or nautilus may sample this posterior"
@@ -74,7 +75,7 @@ def _mixed(state: State, seen: tuple[Exact, ...]) -> bool:
 def _cut_off(state: State) -> bool:
     """Whether the density is zero at many draws of a surrogate, where exact chains respect the edge."""
     checked = state.checked
-    return checked is not None and bool((~np.isfinite(checked.values)).mean() > state.tuning.judging.failing)
+    return checked is not None and bool((~np.isfinite(checked.values)).mean() > TOLERATED)
 
 
 def _without_the_mode(state: State) -> bool:
@@ -84,10 +85,10 @@ def _without_the_mode(state: State) -> bool:
 
         E[max(exp(-U) - exp(-V), 0) / q] / Z,  q the normal density of the mode.
     """
-    own, mode = state.tuning.teaching, state.lowest
+    mode = state.lowest
     if state.trained is None:
         return False
-    z = state.rng.spawn(1)[0].standard_normal((own.at_mode, state.archive.dim))
+    z = state.rng.spawn(1)[0].standard_normal((BATCH, state.archive.dim))
     points = mode.whitening.unwhiten(z)
     if state.archive.affordable(points) < len(points):
         return False
@@ -96,13 +97,13 @@ def _without_the_mode(state: State) -> bool:
     with np.errstate(over="ignore"):
         excess = np.maximum(state.trained.posterior.values(points) - exact, 0.0)
     lacking = np.exp(np.minimum(log_mass + mode.heights(points)[0] - exact, 0.0)) * -np.expm1(-excess)
-    return bool(lacking.mean() > own.lacking)
+    return bool(lacking.mean() > TOLERATED)
 
 
 def _settled(state: State, seen: tuple[Exact, ...]) -> tuple[Array, Array]:
     """States of chains without the first ones, (chains, n, d), and their potentials, (chains, n)."""
     chains = Exact.joined(seen)
-    first = int(state.tuning.teaching.left_out * chains.draws.shape[1])
+    first = chains.draws.shape[1] // state.tuning.adapted.left_out
     return chains.draws[:, first:], chains.potentials[:, first:]
 
 
@@ -112,12 +113,12 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     They whiten the coordinates: their mean may be far from the mode, and their covariance from the curvature there.
     Points elsewhere, as along trajectories, are left out.
     """
-    archive, own, known = state.archive, state.tuning.teaching, state.archive.training()
+    archive, known = state.archive, state.archive.training()
     draws, potentials = _settled(state, seen)
     states = draws.reshape(-1, archive.dim)
-    # Across chains first, then evenly over time.
+    # Twice as many as a surrogate needs: across chains first, then evenly over time.
     in_order = potentials.T.ravel()
-    chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // own.states_of(archive.dim))])
+    chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // 2 * (FEW + archive.dim))])
     try:
         whitening = Whitening.of_draws(states)
     except np.linalg.LinAlgError:
@@ -133,7 +134,7 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
 
 def _stretches(state: State) -> Iterator[adapted.Stretch]:
     assert state.whitening is not None
-    height = state.tuning.fitting.plausible_height(state.archive.dim) + state.tuning.probing.noise * state.archive.noise
+    height = state.tuning.fitting.plausible_height(state.archive.dim) + SURPRISE * state.archive.noise
     around = Around.modes(state.modes, height)
     return adapted.adapted_hmc(
         state.archive, state.whitening, around, state.rng, state.tuning.adapted, draws=state.draws

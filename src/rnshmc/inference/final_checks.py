@@ -12,7 +12,8 @@ from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.result.estimates import spread
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State
-from rnshmc.inference.tuning import DEFAULT, TailChecks
+from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import DIFFERENT, RARE, ROUNDS, TOLERATED
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ def with_outlying(state: State) -> State:
     # Moments are of all draws of a surrogate, of which rows are a part.
     some = points if state.rows is None else state.rows[0]
     draws = some if state.surrogate_draws is None or chains else state.surrogate_draws
-    draws, tuning, rng = draws.reshape(-1, archive.dim), state.tuning.tails, state.rng.spawn(1)[0]
+    draws, tuning, rng = draws.reshape(-1, archive.dim), state.tuning, state.rng.spawn(1)[0]
     return replace(state, outlying=outlying(archive, draws, (points, potentials), rng, tuning, chains=chains))
 
 
@@ -37,7 +38,7 @@ def outlying(
     draws: Array,
     exact: tuple[Array, Array],
     rng: np.random.Generator,
-    tuning: TailChecks,
+    tuning: Tuning,
     *,
     chains: bool,
 ) -> float:
@@ -64,12 +65,12 @@ def outlying(
     near = np.flatnonzero((from_mean > middle / half) & (from_mean < middle * half) & np.isfinite(exact[1]))
     if not len(near):
         return 0.0
-    count, times = tuning.stretches[chains]
+    count = tuning.tails.look if chains else 1
     near = rng.permutation(near) if chains else near[np.argsort(np.abs(from_mean[near] - middle))]
     near, first = near[:count], 2.0 if chains else half * float(radii.max()) / middle
     # Sets are a factor of two wide: the next one begins where one ends.
-    factors = first * 2.0 ** np.arange(times)
-    stretched = np.tile(exact[0][near], (times, 1, 1))
+    factors = first * 2.0 ** np.arange(ROUNDS)
+    stretched = np.tile(exact[0][near], (ROUNDS, 1, 1))
     stretched[..., free] = (mean + factors[:, None, None] * (exact[0][near] - mean))[..., free]
     stretched = stretched.reshape(-1, archive.dim)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -80,7 +81,7 @@ def outlying(
     values[there] = [one.value for one in archive.evaluate(stretched[there], "far out", gradient=False)]
     rises = values.reshape(len(factors), -1) - exact[1][near]
     within = (radii > middle / half) & (radii < middle * half)
-    ratios = within.mean() * np.exp(np.minimum(dim * np.log(factors)[:, None] - rises, tuning.highest))
+    ratios = within.mean() * np.exp(np.minimum(dim * np.log(factors)[:, None] - rises, tuning.fitting.plausible))
     lower = ratios.mean(axis=1) - 2.0 * ratios.std(axis=1) / np.sqrt(len(near))
     edges = middle * factors[:, None] * [1.0 / half, half]
     own = ((radii > edges[:, :1]) & (radii < edges[:, 1:])).mean(axis=1)
@@ -110,22 +111,22 @@ def with_other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) ->
 
 
 def _other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) -> Iterator[str]:
-    transform, rows, limits = archive.coordinates.transform, outcome.rows, DEFAULT.judging
+    transform, rows = archive.coordinates.transform, outcome.rows
     points, potentials = outcome.draws.reshape(-1, transform.dim), outcome.potentials.ravel()
     if not len(rows) or not len(points):
         return
     theta = transform.parameters(rows)
     for i in np.flatnonzero(np.isfinite(transform.low) & np.isfinite(transform.high)):
-        reach = limits.near_bound * theta[:, i].std()
+        reach = TOLERATED * theta[:, i].std()
         below, above = theta[:, i] - transform.low[i] < reach, transform.high[i] - theta[:, i] < reach
-        if max(below.mean(), above.mean()) < limits.piled_up or (below.any() and above.any()):
+        if max(below.mean(), above.mean()) < RARE or (below.any() and above.any()):
             continue
         # Coordinates are logits: the reflection about the middle has the opposite one, and the same Jacobian.
         nearest = int(np.argmin(points[:, i]) if below.any() else np.argmax(points[:, i]))
         reflected = points[nearest].copy()
         reflected[i] *= -1.0
         [found] = archive.evaluate(reflected[None], "other ends", gradient=False)
-        if found.value < potentials[nearest] + limits.as_high:
+        if found.value < potentials[nearest] + DIFFERENT:
             bounds = transform.low[i], transform.high[i]
             here, there = bounds if below.any() else bounds[::-1]
             yield (

@@ -34,7 +34,7 @@ def refine_modes(state: State, watch: Watch = unwatched) -> State:
             continue
         others = (*kept, *ordered[k + 1 :])
         better = settle(of_part(whole, mode, others), mode, state.rng, state.tuning, watch=watch)
-        centre, below = better.whitening.centre, far_below(whole, state.tuning)
+        centre, below = better.whitening.centre, far_below(whole)
         near = [nearest_image(whole, one, centre) for one in kept]
         if not any(one.near(centre, better.value, below) or _joined(whole, one, better, tuning.step) for one in near):
             kept = (*kept, better)
@@ -53,7 +53,7 @@ def without_negligible_modes(state: State) -> State:
 
 def record_mode(state: State, mode: Mode) -> State:
     """Add the mode that a descent found, and count the descents since the last new mode that may matter."""
-    wider = state.with_mode(mode, far_below(state.archive, state.tuning))
+    wider = state.with_mode(mode, far_below(state.archive))
     new = len(wider.modes) > len(state.modes)
     least = max((known.log_mass for known in state.modes), default=-np.inf) - state.tuning.modes.hopeless
     # A descent that ended before a mode is no evidence.

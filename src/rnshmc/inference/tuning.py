@@ -6,14 +6,14 @@ A source is a paper, or the experiment that chose the number. "Benchmark" is
 
 on paper A's regressions and densities of known moments; docs/development/inference-tried.md has what was tried. A
 number without a source was set once and not varied. A number that is defined by another one is no number of its own.
-`tuning_start` has the stages before the surrogate, `tuning_result` Markov chains, draws and verdict.
+`tuning_shared` has the numbers of several stages, `tuning_start` those of the stages before the surrogate, and
+`tuning_result` those of Markov chains, draws and verdict.
 """
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from rnshmc.inference.tuning_result import AdaptedHMC, Judging, Modes, Resampling, Teaching, Trajectories
+from rnshmc.inference.tuning_shared import FEW, ROUNDS, TOLERATED, TRIES
 from rnshmc.inference.tuning_start import (
     Curvatures,
     Descent,
@@ -23,7 +23,6 @@ from rnshmc.inference.tuning_start import (
     Search,
     Seeking,
     Surveying,
-    Walls,
 )
 
 
@@ -31,12 +30,10 @@ from rnshmc.inference.tuning_start import (
 class Fitting:
     """The surrogate posterior: a Gaussian process within a sphere, in whitened coordinates."""
 
-    # Radius of the training points, in units of sqrt(d) + 1. Benchmark: points farther out are not fitted well.
-    reach: float = Walls.near
     wall: float = 4.0  # Distance of the wall beyond sqrt(d).
-    # The same where outputs are emulated: prior and likelihood are exact, and long tails are often theirs.
-    emulated_wall: float = 6.0
-    wall_margin: float = 1.0  # Distance of the wall beyond the farthest plausible training point, where that is more.
+    # Distance of the wall beyond the farthest plausible training point, where that is more. A draw that is as near to
+    # the wall stands for the mass beyond it.
+    wall_margin: float = 1.0
     hugging: bool = False  # Whether that distance is from the plausible points in each direction.
     # Height above the lowest potential, less d, up to which a point may be a draw: 4 sd of chi-square / 2 at d = 8.
     plausible: float = 8.0
@@ -45,19 +42,18 @@ class Fitting:
     prior: float = 0.5
     # Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's.
     ceiling: float = 8.0
-    # Standard deviation of errors of potentials, relative to their height above `level`, and of long gradients:
+    # Standard deviation of errors of potentials, relative to their height above plausible draws, and of long gradients:
     # docs/development/tried/bends.md, "Hierarchies that are not centred".
-    rough: float = 0.1
+    rough: float = TOLERATED
     # Maximum of those errors, relative to the same share of what a standard normal density does not explain.
     unexplained: float = 3.0
-    # Height above the lowest potential, and more for each dimension, up to which potentials have no such errors.
-    level: tuple[float, float] = (4.0, 1.5)
     # Maximum standard deviation of the process, if a candidate is below it. Benchmark: bent densities need a bound.
     most_amplitude: float = 100.0
     most_rows: int = 9000  # Equations of the largest system: 0.65 GB in double precision.
     # Maximum dimensions of a process of all directions. At 10, a precise PDE in 20 takes longer.
     whole: int = 30
-    neglected: float = 0.02  # Mean squared length of the part of residual gradients that may be outside the process.
+    # Mean squared length of the part of residual gradients that may be outside the process.
+    neglected: float = TOLERATED * TOLERATED
     least_directions: int = 10  # Minimum directions of a process of some, where there are many points.
     trajectories: Trajectories = field(default_factory=Trajectories)
 
@@ -69,29 +65,17 @@ class Fitting:
         """Height of plausible draws above the lowest potential, at most."""
         return self.plausible + dim
 
-    def reach_of(self, dim: int) -> float:
-        """Maximum whitened distance of training points from the centre."""
-        return float(self.reach * (np.sqrt(dim) + 1.0))
-
 
 @dataclass(frozen=True)
 class TailChecks:
     """Mass far out that a surrogate may miss."""
 
-    edge: float = 1.0  # Whitened distance from the wall within which a draw stands for the mass beyond it.
-    blind: float = 0.7  # sd(U - V) by the process above which a position is open; corrections account for less.
-    # The same in units of its mean over the surrogate. Benchmark: without it a precise PDE takes 60% more units.
-    unusual: float = 3.0
-    highest: float = 8.0  # Logarithm of the largest density ratio that counts.
-    small: float = 0.25  # Bias of a moment that is tolerated, in units of the target error.
+    small: float = 0.25  # Bias, or error variance, of a moment that is tolerated, in units of the target's.
     look: int = 32  # Exact values of a look further out, times the dimension: few dimensions have longer tails.
-    fewest_looked: int = 2  # Minimum exact values of a look further out.
-    along: int = 4  # Exact values beyond each end of the driver of a warp.
-    end: float = 1.0  # Standard deviations of the driver from its mean at which its ends begin.
-    gross: float = Judging.sd_good  # |U - V| above which a look counts a difference; corrections account for less.
-    far: float = 3.0  # Standard deviations beyond which draws of the surrogate do not show that it is too low.
-    # Draws of a surrogate, and of chains, that are stretched in the end, and the number of factors.
-    stretches: tuple[tuple[int, int], tuple[int, int]] = ((1, 3), (32, 5))
+    along: int = ROUNDS  # Exact values beyond each end of the driver of a warp, a standard deviation from its mean.
+    # |U - V| above which a look counts a difference, and sd(U - V) by the process above which a position is open;
+    # corrections account for less.
+    gross: float = Judging.sd_good
 
 
 @dataclass(frozen=True)
@@ -100,46 +84,39 @@ class Training:
 
     chains: int = 128
     transitions: int = 25  # Transitions of each chain between two fits.
-    first_batch: int = 8  # Training points of the first batches.
     # Training points with gradients; in more than `Fitting.whole` dimensions, besides those before training.
     most_points: int = 320
     most_values: int = 3000  # Training points without gradients, each one equation where the others are d + 1.
     most_runs: int = 1000  # Runs of a forward model with emulated outputs.
     known: float = 0.8  # Maximum share of known points among the training points: others check the surrogate.
-    # A surrogate that is far off after this many times d + 20 points is given up. Benchmark, GARCH: 8 of 20 to 2.
+    # A surrogate that is far off after this many times d + `FEW` points is given up. Benchmark, GARCH: 8 of 20 to 2.
     hopeless: float = 6.0
-    stale: float = 1.3  # Hyperparameters are searched again at this many times the points of the last search.
-    # Training continues while corrections need more exact values than this many times the training points: where
-    # sd(U - V) falls as n^-0.75, the sum of both is smallest at 4/3.
-    worth: float = 1.3
-    near: float = 0.3  # Variance of weights up to which draws of emulated outputs are reweighted to later emulators.
     shoulders: float = 5.0  # Dimensions with as many tempered points as draws; more dimensions have fewer.
     # Minimum training points, besides one for each dimension or two for each term of a quadratic.
-    fewest: int = 20
-    fewest_checks: int = Judging.telling  # Minimum exact values at draws of the finished surrogate.
+    fewest: int = FEW
     shrunk: float = 0.5  # Share of the exact values that corrections need when the process's expectation helps.
     # Variance over that of a normal density with the mean Hessian, above which the covariance whitens. Benchmark: at 2
     # noise triggers it in 25 dimensions; at 4 points of a banana are out of reach.
     bent: float = 3.0
-    unchanged: tuple[float, float] = (0.8, 1.25)  # Whitened curvatures within which coordinates stay.
-    off_centre: float = 0.3  # Whitened distance of the mean up to which coordinates stay.
-    beyond: tuple[float, float] = (0.0, 3.0)  # Whitened distance beyond sqrt(d) of points in random directions.
-    too_high: float = 1.0  # V - U at a plausible point above which the surrogate misses a part of the posterior.
-    missing: float = 1.0  # Maximum missing mass at shoulder points, relative to the surrogate's.
+    # Factor within which whitened curvatures are one, so that coordinates stay; and less one, whitened distance of the
+    # mean.
+    unchanged: float = 1.25
     at_wall: float = 2e-3  # Maximum share of the surrogate's draws at its wall.
-    # Maximum dimensions in which shorter lengths clear the first surrogate's draws from its wall. Fifteen bananas in 30
-    # dimensions, where none is good: 1832 units and 103 s with that, 1032 and 73 without.
-    wells: int = 12
-    more_at_wall: float = 2.0  # Growth of that share from one fit to the next at which shorter lengths are tried.
-    # Variance of the importance weights up to which draws may whiten, and above which a surrogate is far off.
+    # Dimensions up to which a warp is searched while the first good draws are not trusted yet, and shorter lengths
+    # clear the first surrogate's draws from its wall. Banana, median of 20 seeds: 133 units, and 160 without that
+    # search; on Bank, in 25 dimensions, it took eleven of fourteen seconds. Fifteen bananas in 30 dimensions, where
+    # none is good: 1832 units and 103 s with shorter lengths, 1032 and 73 without.
+    cheap: int = 12
+    # Variance of the importance weights up to which draws may whiten and a surrogate may be used, and above which it is
+    # far off; the largest that counts in the average of two batches.
     sound: float = 4.0
-    usable: float = 1.0  # Variance of the importance weights up to which a surrogate that cannot improve is used.
-    looks: int = 4  # Looks further out, each of which but the last may lead to more training.
+    # Variance of the importance weights up to which a surrogate that cannot improve is used, and above which a warp is
+    # searched between batches. Maximum missing mass at shoulder points, relative to the surrogate's; V - U at a
+    # plausible point above which the surrogate misses a part of the posterior.
+    usable: float = 1.0
     # Factor on the tolerated bias of a moment after as many points where it is open as before.
     lenient: float = 4.0
-    recent: int = 3  # Batches whose surprises calibrate the process.
     believed: float = 4.0  # Prior weight of that calibration for processes of outputs, in surprises.
-    cap: float = sound  # Largest variance of weights that counts in the average of two batches.
 
 
 @dataclass(frozen=True)
@@ -147,9 +124,8 @@ class Process:
     """Posteriors drawn from the Gaussian process given the training points."""
 
     chains: int = Training.chains
-    settle: int = 20  # Transitions of a chain on the surrogate before its first state is taken.
+    settle: int = Training.transitions  # Transitions of a chain on the surrogate before its first state is taken.
     every: int = 10  # Transitions between two states that are taken.
-    times: int = 4  # States taken from each tempered chain.
     paths: int = 400  # Potentials drawn: the 2.5% and 97.5% quantiles rest on ten each.
 
 
@@ -158,18 +134,10 @@ class Bending:
     """Warped coordinates, fitted by a match of gradients; varied on the twisted Gaussian and the funnel."""
 
     first: tuple[int, int] = (15, 3)  # Gradients, and more per dimension, of a long descent. Few take as many.
-    # Growth of their number until another search: in a descent, beyond `cheap`, while tails stay open.
-    again: float = 1.5
-    wrong: float = 1.0  # Variance of the importance weights above which a warp is searched between batches.
     filling: float = 0.25  # Points where too much was open, relative to all others, above which a warp is searched.
-    most: int = 8  # Maximum number of warps in a run.
+    most: int = TRIES  # Maximum number of warps in a run.
     most_dim: int = 40  # Maximum dimensions of a warp: a fit takes d^4 operations.
-    # Dimensions up to which a warp is searched while the first good draws are not trusted yet. Banana, median of 20
-    # seeds: 133 units, and 160 without that; on Bank, in 25 dimensions, it took eleven of fourteen seconds.
-    cheap: int = 12
     points: int = 150  # Latest gradients that are matched, times max(1, d / 10).
-    # Height above the lowest potential, less d, up to which gradients are matched.
-    height: float = Fitting.plausible
     fewest: float = 1.5  # Minimum number of gradients that are matched, besides `folds`, for each dimension.
     drivers: int = 4  # Drivers that are fitted: those on which residuals of a plain match depend most.
     finalists: int = 2  # Warps that are compared by held-out gradients.
@@ -177,7 +145,7 @@ class Bending:
     level: float = 0.05  # Maximum share of the gradient by a centre that those of its effects leave.
     # Distance from an integer within which a coefficient of a centre is that integer. Eight schools, three seeds: as
     # fitted, 0.96 to 1.03, no surrogate behind them was good.
-    near: float = 0.1
+    near: float = TOLERATED
     # Maximum sum of squared partial correlations of effects around their centre. Around one of them it is one: each of
     # J has -1 / sqrt(J) with it. Where few gradients leave all of that open, eight schools had 1.03 to 6.5.
     coupled: float = 0.5
@@ -191,10 +159,6 @@ class Bending:
     # The same for the current warp, fitted to more points. At 0.5, one funnel of three fell back.
     again_share: float = 0.8
     sure: float = 2.0  # Standard errors by which the loss has to be smaller.
-    # Share of the points at which the loss of a new warp has to be smaller. On 24 seeds of log-gamma densities, 0.57 to
-    # 0.82 for warps that the other criteria took, of which half led to 1000 units and more; on twisted Gaussians,
-    # funnels and eight schools, 0.94 to 1.
-    everywhere: float = 0.9
     better: float = 0.02  # Minimum decrease of the loss, which is 0 if all gradients are explained, and 1 if none is.
     shift: float = 10.0  # Prior scale of shifts, in conditional standard deviations of each coordinate.
     slope: float = 2.0  # Prior scale of the slope of log scales, per standard deviation of the driver.
@@ -216,40 +180,21 @@ class Correction:
     """Exact values at draws of the finished surrogate."""
 
     precision: float = 0.5  # Independent draws with the target errors of expectations, for each requested draw.
-    first: int = 100  # Exact values before their weights determine the number of further ones.
-    factor: int = 2  # Growth of the number of exact values in a round.
-    rounds: int = 5
-    influential: int = 16  # Exact values in a round at draws that are influential for variances, where tails are long.
-    small: float = 0.25  # Remaining error variance of variances at which these end, in units of the target.
-    refining: int = influential  # Runs between two fits to all runs of a forward model.
-    left: float = 0.8  # Error variance of moments at which runs of a forward model end, in units of the target.
-    telling: int = Judging.enough
-    expected: float = 0.99  # Share of the surrogate's draws below the highest potential at which draws are expected.
-    chance: float = 0.01  # Level of the test of whether draws failed at random.
-    # Variance of the importance weights, by draws and by the processes of outputs, below which few checks suffice.
-    sure: float = 1e-3
+    # Exact values in a round at draws that are influential for variances, where tails are long; runs between two fits
+    # to all runs of a forward model.
+    influential: int = FEW
     settle: int = Process.settle
     transitions: int = 200  # Draws kept of each chain of the surrogate.
-    # Chains of the surrogate whose R-hat is computed: that of 8 chains of 200 draws exceeds 1.01 by chance.
-    rhat_chains: int = 64
     rhat: float = Judging.rhat_good
-    doublings: int = 4  # Maximum number of times that chains that disagree are made twice as long.
-    # Doublings after which a larger R-hat ends them: chains in different places.
-    hopeless: tuple[int, float] = (2, Judging.rhat_bad)
+    doublings: int = ROUNDS  # Maximum number of times that chains that disagree are made twice as long.
+    hopeless: float = Judging.rhat_bad  # R-hat above which half of the doublings end them: chains in different places.
     exact_chains: int = AdaptedHMC.chains  # Chains in which the exact density decides among the checked draws.
-    least_efficiency: float = 0.2  # Minimum efficiency of the importance weights of a surrogate that is used.
-    # Maximum error variance of means or variances that a surrogate in use may leave, in units of a normal variable's:
-    # an error of a fifth of a standard deviation. Twelve seeds of the half normal of tests/inference/test_walls.py,
-    # without gradients: 202 to 255 units left errors of up to 1.8 standard deviations; 202 to 347, with this, at most
-    # 0.06.
-    much_open: float = 0.04
 
 
 @dataclass(frozen=True)
 class Tuning:
     """All tuned numbers."""
 
-    walls: Walls = field(default_factory=Walls)
     curvatures: Curvatures = field(default_factory=Curvatures)
     differences: Differences = field(default_factory=Differences)
     search: Search = field(default_factory=Search)
@@ -257,7 +202,6 @@ class Tuning:
     probing: Probing = field(default_factory=Probing)
     seeking: Seeking = field(default_factory=Seeking)
     surveying: Surveying = field(default_factory=Surveying)
-    widest: float = 2.0  # Largest scale of the unconstrained coordinate of a bounded parameter; a logistic has 1.8.
     fitting: Fitting = field(default_factory=Fitting)
     process: Process = field(default_factory=Process)
     tails: TailChecks = field(default_factory=TailChecks)
@@ -271,7 +215,6 @@ class Tuning:
     teaching: Teaching = field(default_factory=Teaching)
     judging: Judging = field(default_factory=Judging)
     attempts: int = 3  # Surrogates trained from the coordinates of the mode: a few percent of adapted HMC each.
-    fewest_draws: int = int(Judging.few)  # Minimum number of exact draws that the budget has to allow for chains.
 
     def again(self, known: int) -> "Tuning":
         """For another attempt, with ``known`` points there, and as many more as the first one had.

@@ -110,11 +110,6 @@ class Archive:
         """The posterior of a forward model; None where the target is a density."""
         return self.evaluations.forward_posterior
 
-    @property
-    def data(self) -> int:
-        """Number of data of a forward model; 0 where the target is a density."""
-        return 0 if self.forward_posterior is None else len(self.forward_posterior.observed.present)
-
     def has_enough_runs(self, fewest: int) -> bool:
         """Whether outputs are learnt, and the given runs suffice for an emulator: ``fewest`` + d."""
         if self.forward_posterior is None or not self.emulating:

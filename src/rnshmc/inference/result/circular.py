@@ -10,7 +10,7 @@ from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.moments import Drawn, expectation
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_shared import TOLERATED
 from rnshmc.types import Array
 
 
@@ -38,7 +38,7 @@ def angle_lines(names: Sequence[str], transform: Transform) -> list[str]:
 
 def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> Iterator[Finding]:
     """Findings on angles that are all around the circle, from the parameters of a surrogate or of exact chains."""
-    angles, limits = transform.angles, DEFAULT.judging
+    angles = transform.angles
     if angles is None:
         return
     columns, periods = angles.columns, angles.periods
@@ -50,7 +50,8 @@ def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> 
     moved = drawn.moved(on_circles) if isinstance(drawn, Corrected | Mixture) else on_circles(drawn)
     lengths = np.linalg.norm(expectation(moved, mixed=True).value.reshape(2, -1), axis=0)
     for k, length in zip(columns, lengths, strict=True):
-        if length < limits.all_around:
+        # A wrapped normal density with an sd of a third of the period has that length.
+        if length < TOLERATED:
             yield Finding(
                 "doubtful",
                 f"{names[k]} is all around the circle (mean resultant length {length:.2g}): its mean and sd depend on "

@@ -12,6 +12,7 @@ from rnshmc.inference.result.estimates import Estimate, spread
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_shared import MANY, TOLERATED
 from rnshmc.inference.warp import Warp, WarpLayer
 from rnshmc.types import Array
 
@@ -98,7 +99,7 @@ def _several_modes(outcome: Outcome, starts: str) -> Finding:
         text = f"{text}; their shares of the posterior are {shares}"
         # Of n starts in a row, none is among those of a share above 3 / n, by 95%.
         unseen = min(3.0 / max(outcome.quiet, 1), 1.0)
-        if unseen <= LIMITS.unseen or outcome.surveyed:
+        if outcome.quiet >= DEFAULT.modes.quiet or outcome.surveyed:
             return Finding("good", f"{text}.")
         last = f"the last {outcome.quiet} starts found no new one, so at most {unseen:.0%} of starts find another"
         why = last if unseen < 1.0 else "too few starts were used"
@@ -174,7 +175,7 @@ def error_findings(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[s
     of_sd = np.where((sd.value == 0) & (squares.mean(axis=0) > 0), 0.0, of_sd)
     # Unknown errors are reported elsewhere, and what does not vary has none.
     worth = np.nan_to_num(np.stack((of_mean, of_sd)), nan=np.inf, posinf=np.inf)
-    few = min(LIMITS.few, LIMITS.short * len(draws))
+    few = min(MANY, TOLERATED * len(draws))
     # Draws do not show the variance of squares with so heavy a tail, and so not how many have such an error.
     for k in np.flatnonzero((worth[1] < few) & (sd.standard_error < sd.value)):
         if tail_shape(squares[:, k]) > LIMITS.heavy:

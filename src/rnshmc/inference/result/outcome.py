@@ -18,7 +18,6 @@ from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_result import Judging
 from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
@@ -142,7 +141,7 @@ def outcome_of(state: State) -> Outcome:
     behind = state.mixture or state.surrogate
     surrogate = behind if state.method == "surrogate" else None
     exact = (state.exact if surrogate is not None else state.chains()) or Exact.none(archive.dim)
-    rhat = _rhat_behind(state, exact, tuning)
+    rhat = _rhat_behind(state, exact)
     mixed = not rhat > tuning.judging.rhat_bad
     if surrogate is not None:
         surrogate = surrogate.with_errors(known=mixed)
@@ -230,15 +229,14 @@ def _shares(state: State, surrogate: Corrected | Mixture | None) -> tuple[Estima
     return shares, Estimate(np.exp(np.array(others) - max(known, default=0.0)), np.full(len(others), np.nan))
 
 
-def _rhat_behind(state: State, exact: Exact, tuning: Tuning) -> float:
+def _rhat_behind(state: State, exact: Exact) -> float:
     """Largest R-hat of the chains whose agreement matters: those of the surrogates where they make the draws."""
     drawn = [
         (one.surrogate_rhat, one.surrogate_draws) for one in state.parts or (state,) if one.surrogate_draws is not None
     ]
     if state.method != "surrogate" or not drawn:
         return largest_rhat(exact.draws)
-    most = tuning.correction.rhat_chains
-    return max(largest_rhat(draws[:most]) if np.isnan(rhat) else rhat for rhat, draws in drawn)
+    return max(largest_rhat(draws) if np.isnan(rhat) else rhat for rhat, draws in drawn)
 
 
 def _rows(state: State, exact: Exact) -> tuple[Array, bool]:
@@ -265,8 +263,9 @@ def flat_directions(whitening: Whitening | None, archive: Archive, limits: Judgi
     if whitening is None or len(known.points) <= archive.dim:
         return np.zeros((0, archive.dim))
     z, slopes = whitening.whiten(known.points), whitening.slopes(known.gradients)
-    # Further out, squares of slopes leave nothing of the others.
-    near = (np.abs(z) < limits.vast).all(axis=1) & (np.abs(slopes) < limits.vast).all(axis=1)
+    # Further out, squares of slopes leave nothing of the others: rounding of their squares hides `Judging.level`.
+    vast = 1.0 / limits.level
+    near = (np.abs(z) < vast).all(axis=1) & (np.abs(slopes) < vast).all(axis=1)
     z, slopes = z[near], slopes[near]
     if len(z) <= archive.dim:
         return np.zeros((0, archive.dim))

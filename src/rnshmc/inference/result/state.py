@@ -20,6 +20,7 @@ from rnshmc.inference.stages.training import Trained
 from rnshmc.inference.stages.walls import Wall
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import MANY
 from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
@@ -115,7 +116,7 @@ class State(Record):
         """Whether gradients and budget allow exact chains, if only for states that train a surrogate."""
         if not self.archive.has_gradient:
             return False
-        enough = self.expected_cost(min(self.draws, self.tuning.fewest_draws))
+        enough = self.expected_cost(min(self.draws, MANY))
         if self.teachable:
             enough = min(enough, adapted.expected_cost_of_teaching(self.archive.dim, self.tuning.adapted))
         return self.archive.units_left >= enough

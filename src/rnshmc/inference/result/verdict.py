@@ -16,7 +16,8 @@ from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.findings import LIMITS, Finding, Level, mode_findings, searched, warp_findings
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.surrogate.outputs import roughest
-from rnshmc.inference.surrogate.weights import EVEN, TELLING, USELESS_K, reliable_k
+from rnshmc.inference.surrogate.weights import EVEN, USELESS_K, reliable_k
+from rnshmc.inference.tuning_shared import BAD, MANY, SURPRISE, TOLERATED
 
 HEADS = {
     "good": "No problem found",
@@ -88,7 +89,7 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
         yield Finding(_worst([level, "doubtful"]), text)
         return
     checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.emulated else ()
-    if len(checks) >= TELLING and outcome.efficiency >= math.exp(-(LIMITS.sd_good**2)):
+    if len(checks) >= MANY and outcome.efficiency >= math.exp(-(LIMITS.sd_good**2)):
         # Weights are as even as those of normal differences with a good sd: the sd then comes from draws of negligible
         # weight, where V is too low.
         level = "good" if sd <= LIMITS.sd_bad else "doubtful"
@@ -117,19 +118,19 @@ def _evidence(outcome: Outcome) -> Iterator[Finding]:
         return
     share, lacking = outcome.surrogate.open_share, outcome.surrogate.lacking
     text = f"Unresolved posterior mass: {share:.1%} (from the surrogate's predictive covariance)."
-    yield Finding(_level(share, LIMITS.open, LIMITS.wide_open), text)
+    yield Finding(_level(share, open_share(LIMITS.sd_good), open_share(LIMITS.sd_bad)), text)
     text = f"Unexplored tails may shift a mean or variance by up to {lacking:.1%} of a standard deviation"
-    yield Finding(_level(lacking, LIMITS.lacking, LIMITS.much_lacking), f"{text}; standard errors include this.")
+    yield Finding(_level(lacking, TOLERATED, BAD * TOLERATED), f"{text}; standard errors include this.")
 
 
 def _weights(outcome: Outcome) -> Iterator[Finding]:
-    # Where all weights are nearly 1, the shape of their tail does not matter.
-    if outcome.surrogate is None or not outcome.efficiency < LIMITS.even:
+    # Where sd(U - V) is negligible, so is the tail of the weights.
+    if outcome.surrogate is None or not outcome.efficiency < math.exp(-(TOLERATED**2)):
         return
     count, k = len(outcome.surrogate.checked), outcome.pareto_k
     limit = reliable_k(count)
     if math.isnan(limit):
-        yield Finding("good", f"The tail of {count} weights cannot be judged: Pareto k needs {TELLING} or more.")
+        yield Finding("good", f"The tail of {count} weights cannot be judged: Pareto k needs {MANY} or more.")
     elif math.isfinite(k):
         level = _level(k, limit, USELESS_K)
         word = {"good": "reliable", "doubtful": "too small", "bad": "meaningless"}[level]
@@ -145,11 +146,11 @@ def _acceptance(outcome: Outcome) -> Iterator[Finding]:
         return
     text = f"{seen:.0%} of proposals were accepted"
     if not math.isfinite(predicted):
-        yield Finding("good" if seen > LIMITS.accepted else "doubtful", f"{text}.")
+        yield Finding("good" if seen > TOLERATED else "doubtful", f"{text}.")
         return
     steps = max(outcome.potentials.size, 1)
     error = math.sqrt(max(predicted * (1 - predicted), 1 / steps) / steps)
-    if seen < predicted - LIMITS.surprise * error:
+    if seen < predicted - SURPRISE * error:
         why = "the surrogate is less accurate where the chains go than where it was checked"
         yield Finding("doubtful", f"{text}; sd(U - V) predicts {predicted:.0%}: {why}.")
     else:
@@ -170,7 +171,7 @@ def _chains(outcome: Outcome) -> Iterator[Finding]:
         squares = (outcome.draws - outcome.draws.mean(axis=(0, 1))) ** 2
         effective = min(float(effective_sizes(values).min()) for values in (outcome.draws, squares))
         text = f"The smallest effective sample size of a mean or variance is {effective:.0f}"
-        yield Finding("good" if effective >= LIMITS.few else "doubtful", f"{text}.")
+        yield Finding("good" if effective >= MANY else "doubtful", f"{text}.")
         heaviest = max(tail_shape(column) for column in squares.reshape(-1, squares.shape[2]).T)
         if heaviest > LIMITS.heavy:
             text = f"The squares of a coordinate have a tail of shape {heaviest:.2f}: a few draws decide its variance"
@@ -188,7 +189,7 @@ def _failures(outcome: Outcome) -> Iterator[Finding]:
     else:
         effect = " and count as density 0"
     text = f"{count} evaluations failed{effect}; the most frequent reason ({times} times): {reason}"
-    yield Finding("doubtful" if share > LIMITS.failing else "good", text)
+    yield Finding("doubtful" if share > TOLERATED else "good", text)
 
 
 def _floor(outcome: Outcome) -> Iterator[Finding]:
@@ -202,7 +203,7 @@ def _edges(outcome: Outcome) -> Iterator[Finding]:
     if not outcome.beyond or outcome.checked is None or outcome.surrogate is None:
         return
     count, drawn = len(outcome.checked.values), int(np.count_nonzero(~np.isfinite(outcome.checked.values)))
-    unsure = count < LIMITS.enough or drawn > LIMITS.failing * count
+    unsure = count < LIMITS.enough or drawn > TOLERATED * count
     yield Finding(
         "doubtful" if unsure else "good",
         f"The density is 0, or was not computed, at {outcome.beyond} points where the surrogate expects draws, and at "
@@ -212,9 +213,9 @@ def _edges(outcome: Outcome) -> Iterator[Finding]:
 
 def _outlying(outcome: Outcome) -> Iterator[Finding]:
     """Reported only where much is missing: a few directions without any mass are no evidence of the others."""
-    if outcome.outlying > LIMITS.lacking:
+    if outcome.outlying > TOLERATED:
         yield Finding(
-            _level(outcome.outlying, LIMITS.lacking, LIMITS.much_lacking),
+            _level(outcome.outlying, TOLERATED, BAD * TOLERATED),
             f"A variance is too small by {outcome.outlying:.2g} standard deviations of a squared normal variable, or "
             "more: exact values far from the mean show mass without draws, as of outliers or a wide second component.",
         )
@@ -252,6 +253,11 @@ _CHECKS: tuple[Callable[[Outcome], Iterator[Finding]], ...] = (
     _outlying,
     _target,
 )
+
+
+def open_share(sd: float) -> float:
+    """Total variation distance between two densities whose log ratio is normal with a standard deviation."""
+    return math.erf(sd / math.sqrt(8.0))
 
 
 def _level(value: float, good: float, bad: float) -> Level:

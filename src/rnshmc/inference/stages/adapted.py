@@ -11,7 +11,8 @@ from rnshmc.inference.stages.correction import Exact
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.chains import BatchPotential, Chains, run_chains
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_result import AdaptedHMC
+from rnshmc.inference.tuning_result import AdaptedHMC, Judging
+from rnshmc.inference.tuning_shared import TRIES
 from rnshmc.types import Array
 
 STAGE = "adapted HMC"
@@ -49,12 +50,17 @@ class Around:
 
 def expected_cost(dim: int, draws: int, tuning: AdaptedHMC) -> int:
     """Evaluation units that ``draws`` draws are expected to take, the warm-up included."""
-    return _cost_of(dim, sum(tuning.warm_up) + draws / tuning.chains, tuning)
+    return _cost_of(dim, sum(_windows(tuning)) + draws / tuning.chains, tuning)
 
 
 def expected_cost_of_teaching(dim: int, tuning: AdaptedHMC) -> int:
     """Evaluation units of the first states that teach a surrogate, and of as much training as there were chains."""
-    return 2 * _cost_of(dim, tuning.warm_up[0], tuning)
+    return 2 * _cost_of(dim, tuning.warm_up, tuning)
+
+
+def _windows(tuning: AdaptedHMC) -> list[int]:
+    """Transitions of the windows of the warm-up."""
+    return [tuning.warm_up * k for k in range(1, tuning.windows + 1)]
 
 
 def _cost_of(dim: int, transitions: float, tuning: AdaptedHMC) -> int:
@@ -82,12 +88,10 @@ def adapted_hmc(
     exact = _exact_potential(archive, expected_cost(archive.dim, draws, tuning), tuning)
     potential = exact(whitening)
     each = around.repeated(tuning.chains)
-    positions = scattered_starts(
-        archive, whitening, each, lambda at: potential(at)[0], rng, spread=tuning.spread, tries=tuning.tries
-    )
+    positions = scattered_starts(archive, whitening, each, lambda at: potential(at)[0], rng)
     start, step = (positions, *potential(positions)), _first_step(archive.dim)
     # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.
-    acceptance = tuning.acceptance if archive.noise < tuning.noisy else None
+    acceptance = tuning.acceptance if archive.noise < Judging.noisy else None
 
     def chains(transitions: int, adapt_to: float | None) -> Chains:
         return run_chains(
@@ -100,15 +104,17 @@ def adapted_hmc(
             adapt_to=adapt_to,
         )
 
-    for window, transitions in enumerate(tuning.warm_up):
+    for window, transitions in enumerate(_windows(tuning)):
         found = chains(transitions, acceptance)
         start, step = found.end, found.step_size
         yield Stretch(_block(found, whitening), warm_up=True)
-        if window < len(tuning.warm_up) - 1:
-            old, whitening = whitening, _by_draws(whitening, found.draws[:, transitions // 3 :], tuning.shrinkage)
+        if window < tuning.windows - 1:
+            later = found.draws[:, transitions // tuning.left_out :]
+            old, whitening = whitening, _by_draws(whitening, later, tuning.shrinkage)
             start = _transferred(old, whitening, start)
-    for _ in range(0, draws, tuning.chains * tuning.block):
-        found = chains(tuning.block, None)
+    block = tuning.warm_up // tuning.left_out
+    for _ in range(0, draws, tuning.chains * block):
+        found = chains(block, None)
         start = found.end
         yield Stretch(_block(found, whitening), warm_up=False)
 
@@ -161,20 +167,17 @@ def scattered_starts(
     around: Around,
     values: Callable[[Array], Array],
     rng: np.random.Generator,
-    *,
-    spread: float,
-    tries: int,
 ) -> Array:
     """Whitened positions of plausible potentials, shape (m, d), scattered around as many centres.
 
-    ``values`` gives exact potentials (k,) at whitened positions (k, d). The first positions have the standard deviation
-    ``spread``. One whose potential is infinite or too high is drawn again, nearer to its centre, ``tries`` times at
-    most. Where that does not help, as next to a wall, the chain starts at a known point of low potential.
+    ``values`` gives exact potentials (k,) at whitened positions (k, d). The first positions are as far from it
+    as draws. One whose potential is infinite or too high is drawn again, nearer to its centre, `TRIES` times at most.
+    Where that does not help, as next to a wall, the chain starts at a known point of low potential.
     """
     centres = whitening.whiten(around.centres)
-    start = centres + spread * rng.standard_normal(centres.shape)
+    start, spread = centres + rng.standard_normal(centres.shape), 1.0
     bad = ~(values(start) <= around.highest)
-    for _ in range(tries):
+    for _ in range(TRIES):
         if not bad.any():
             return start
         spread *= 0.5

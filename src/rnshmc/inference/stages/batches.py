@@ -12,6 +12,7 @@ from rnshmc.inference.surrogate.outputs import LeaveOneOut
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
 from rnshmc.inference.surrogate.uncertainty import Paths, Tails, no_tails, surprises
 from rnshmc.inference.tuning import TailChecks, Tuning
+from rnshmc.inference.tuning_shared import SURPRISE
 from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
@@ -47,7 +48,7 @@ def evaluated_batch(archive: Archive, fit: Fit, size: int, rng: np.random.Genera
     tempered = slice(count, len(x) - len(outer) // 2)
     missing = _missing_mass(away[tempered] - typical, surrogate[tempered], archive.dim)
     heights = values - archive.training().values.min()
-    too_high = away - typical < -training.too_high
+    too_high = away - typical < -training.usable
     if (heights[too_high] < tuning.fitting.plausible + 0.5 * archive.dim).any():
         missing = np.inf
     usable = differences[[one.failure is None for one in found[:count]]]
@@ -75,7 +76,7 @@ def _shoulders(fit: Fit, count: int, rng: np.random.Generator, tuning: Tuning) -
     """
     dim = fit.posterior.dim
     outer = rng.standard_normal((count // 2, dim))
-    beyond = rng.uniform(*tuning.training.beyond, count // 2)
+    beyond = rng.uniform(0.0, tuning.fitting.wall - tuning.fitting.wall_margin, count // 2)
     outer *= ((np.sqrt(dim) + beyond) / np.linalg.norm(outer, axis=1))[:, None]
     positions = fit.positions[rng.choice(len(fit.positions), count - count // 2, replace=False)]
     drawn, _ = draw_tempered(fit.posterior, positions, transitions=tuning.training.transitions, rng=rng)
@@ -84,7 +85,7 @@ def _shoulders(fit: Fit, count: int, rng: np.random.Generator, tuning: Tuning) -
 
 def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
     """Number of exact values of a look further out."""
-    return max(tuning.fewest_looked, -(-tuning.look // posterior.dim))
+    return -(-tuning.look // posterior.dim)
 
 
 def still_to_look(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
@@ -120,9 +121,9 @@ def look_out(
     usable = np.array([one.failure is None for one in found])
     above = posterior.values(points) - np.array([one.value for one in found])
     shares = paths.weights[chosen] / (count * probabilities[chosen])
-    missing = shares * np.abs(np.expm1(np.minimum(above, tuning.highest)))
+    missing = shares * np.abs(np.expm1(np.minimum(above, posterior.tuning.plausible)))
     # Only differences that corrections do not account for.
-    far = np.abs(paths.standardised_moments(points)[:, : archive.dim]).max(axis=1) > tuning.far
+    far = np.abs(paths.standardised_moments(points)[:, : archive.dim]).max(axis=1) > SURPRISE
     counted = (above > tuning.gross) | ((above < -tuning.gross) & far)
     return Tails(points[usable], np.where(counted, missing, 0.0)[usable])
 
@@ -151,7 +152,7 @@ def look_along(
             t = others[:, driver] - shares @ others[:, driver]
             deviation = float(np.sqrt(shares @ t**2))
             for step in (-deviation, deviation):
-                weights = np.where(t * np.sign(step) > tuning.end * deviation, shares, 0.0)
+                weights = np.where(t * np.sign(step) > deviation, shares, 0.0)
                 if weights.any():
                     chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
                     found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
@@ -185,7 +186,7 @@ def _beyond(
     # Potentials without a bend are higher by log |dx/dy|.
     heights = posterior.values(draws) + bend.log_jacobians(draws) - behind.log_jacobians(start)
     heights -= bend.log_jacobians(points) - behind.log_jacobians(moved)
-    true, own = (np.exp(np.minimum(heights - each, tuning.highest)) for each in (exact, expected))
+    true, own = (np.exp(np.minimum(heights - each, posterior.tuning.plausible)) for each in (exact, expected))
     return Tails(points, np.where(expected - exact > tuning.gross, true - own, 0.0))
 
 

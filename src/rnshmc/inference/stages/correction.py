@@ -13,7 +13,8 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.decision import checks_for
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_chains
 from rnshmc.inference.surrogate.weights import Influence, smoothed, weight_variance
-from rnshmc.inference.tuning import Correction, Tuning
+from rnshmc.inference.tuning import Correction, Training, Tuning
+from rnshmc.inference.tuning_shared import MANY, RARE
 from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
@@ -85,16 +86,14 @@ def draw_surrogate(
     """Draws of the surrogate posterior in x, shape (chains, n, d), from chains as long as it takes them to agree.
 
     They cost no exact evaluation. Chains that disagree are continued for twice as long, thinned to the same number of
-    draws, and so on; all earlier draws are warm-up. Chains in different places are given up sooner.
+    draws, and so on; all earlier draws are warm-up. Chains in different places are given up halfway.
     """
     n = tuning.transitions
     kept = draw_chains(posterior, positions, transitions=tuning.settle + n, rng=rng)[:, tuning.settle :]
     for doubled in range(1, tuning.doublings + 1):
         # In the verdict's coordinates, too: chains may disagree in either and agree in the other.
-        some = kept[: tuning.rhat_chains]
-        rhat = max(largest_rhat(some), largest_rhat(_unwhitened(posterior, some)))
-        patience, hopeless = tuning.hopeless
-        if rhat <= tuning.rhat or (rhat > hopeless and doubled > patience):
+        rhat = max(largest_rhat(kept), largest_rhat(_unwhitened(posterior, kept)))
+        if rhat <= tuning.rhat or (rhat > tuning.hopeless and doubled > tuning.doublings // 2):
             break
         every = 2**doubled
         kept = draw_chains(posterior, kept[:, -1], transitions=every * n, rng=rng)[:, every - 1 :: every]
@@ -136,8 +135,8 @@ def check(
     """
     order = scattered(draws, rng)
     checked = Checked.none(archive.dim)
-    for _ in range(tuning.correction.rounds):
-        edged = len(without_density(archive, posterior, draws, tuning.correction, early)) > 0
+    while True:
+        edged = len(without_density(archive, posterior, draws, early)) > 0
         wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
             break
@@ -155,7 +154,6 @@ def without_density(
     archive: Archive,
     posterior: SurrogatePosterior,
     draws: Array,
-    tuning: Correction,
     early: int,
     *,
     failed: bool = True,
@@ -174,11 +172,11 @@ def without_density(
         points = points[np.array([point.tobytes() in zeros for point in points], dtype=bool)]
     if not len(points):
         return points
-    highest = np.quantile(posterior.values(draws[:, -1]), tuning.expected)
+    highest = np.quantile(posterior.values(draws[:, -1]), 1.0 - RARE)
     return np.asarray(points[posterior.values(points) <= highest])
 
 
-def without_random_failures(checked: Checked, draws: Array, tuning: Correction) -> Checked:
+def without_random_failures(checked: Checked, draws: Array) -> Checked:
     """The checked draws whose evaluations did not fail, if others failed at random; otherwise all.
 
     At random: the draws that failed have the mean position and mean squared distance from the centre of all draws
@@ -195,7 +193,7 @@ def without_random_failures(checked: Checked, draws: Array, tuning: Correction) 
     )
     apart = failed.mean(axis=0) - every.mean(axis=0)
     statistic = count * apart @ np.linalg.pinv(np.cov(every.T), hermitian=True) @ apart
-    return checked if chi2.sf(statistic, len(apart)) < tuning.chance else checked.where(np.flatnonzero(~checked.failed))
+    return checked if chi2.sf(statistic, len(apart)) < RARE else checked.where(np.flatnonzero(~checked.failed))
 
 
 def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -> Checked:
@@ -212,7 +210,7 @@ def choose(
     draws: Array,
     checked: Checked,
     rng: np.random.Generator,
-    tuning: Correction,
+    tuning: Tuning,
     *,
     aim: float,
 ) -> tuple[Influence, Checked] | None:
@@ -224,16 +222,16 @@ def choose(
     rows = draws.reshape(-1, draws.shape[-1])
     influence = Influence.over(rows, archive.bend.forward)
     weights = smoothed(-checked.differences)
-    if not influence.long or not weights.efficiency > tuning.least_efficiency:
+    if not influence.long or not weights.efficiency > least_efficiency(tuning.training):
         return None
     shares = influence.at(rows)
-    most = min(tuning.influential * tuning.rounds, np.count_nonzero(shares))
+    most = min(MANY, np.count_nonzero(shares))
     order = rows[rng.choice(len(rows), most, replace=False, p=shares / shares.sum())]
     chosen = Checked.none(archive.dim)
     while len(chosen.values) < len(order):
-        points = order[len(chosen.values) :][: tuning.influential]
+        points = order[len(chosen.values) :][: tuning.correction.influential]
         chosen = chosen.joined(checked_at(archive, posterior, points))
-        if influence.noise(checked.points, weights, chosen.points, chosen.differences) * aim <= tuning.small:
+        if influence.noise(checked.points, weights, chosen.points, chosen.differences) * aim <= tuning.tails.small:
             break
     return influence, chosen
 
@@ -246,11 +244,16 @@ def _needed(checked: Checked, aim: float, variance: float, tuning: Tuning, *, ed
     """
     needed, have = checks_for(aim, variance, tuning.training), len(checked.values)
     if not have:
-        return tuning.correction.first if edged else min(needed, tuning.correction.first)
-    most = tuning.correction.factor * have
+        return MANY if edged else min(needed, MANY)
+    most = 2 * have
     if edged or smoothed(-checked.differences).heavy:
-        needed = max(needed, min(most, tuning.correction.telling))
+        needed = max(needed, min(most, tuning.judging.enough))
     return min(needed, most)
+
+
+def least_efficiency(tuning: Training) -> float:
+    """Minimum efficiency of the importance weights of a surrogate that is used, by their largest variance."""
+    return 1.0 / (1.0 + tuning.sound)
 
 
 def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -> Exact:

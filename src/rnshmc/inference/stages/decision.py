@@ -7,8 +7,15 @@ from typing import Literal
 import numpy as np
 
 from rnshmc.inference.tuning import Training, Tuning
+from rnshmc.inference.tuning_result import Judging
+from rnshmc.inference.tuning_shared import BATCH, FEW, ROUNDS
 
 Learnt = Literal["gradients", "values", "outputs"]
+WORTH = 4.0 / 3.0
+"""Exact values for corrections, relative to training points, up to which training ends: where sd(U - V) falls as
+n^-0.75, the sum of both is smallest there."""
+GOOD_VARIANCE = float(np.expm1(Judging.sd_good**2))
+"""Variance of the importance weights of normal U - V with the sd `Judging.sd_good`."""
 
 
 class Decision(Enum):
@@ -71,9 +78,9 @@ def decide(tally: Tally, tuning: Training) -> Decision:
     little is open, or the number of points is at its maximum.
     """
     if tally.left is not None:
-        done = tally.left == 0 or tally.looks >= tuning.looks or is_full(tally, tuning)
+        done = tally.left == 0 or tally.looks >= ROUNDS or is_full(tally, tuning)
         return Decision.ACCEPT if done else Decision.FILL
-    if is_close(tally, tuning) and tally.at_wall < tuning.at_wall and tally.missing < tuning.missing:
+    if is_close(tally, tuning) and tally.at_wall < tuning.at_wall and tally.missing < tuning.usable:
         return Decision.EXAMINE
     if is_many(tally, tuning) or (is_full(tally, tuning) and tally.final) or is_hopeless(tally, tuning):
         return Decision.GIVE_UP
@@ -84,10 +91,10 @@ def is_close(tally: Tally, tuning: Training) -> bool:
     """Whether corrections need fewer exact values than further training is worth."""
     if tally.learnt == "outputs":
         # Further runs, at draws of the surrogate, both check and train it.
-        return tally.variance <= tuning.near and tally.used >= tuning.fewest + tally.dim
+        return tally.variance <= GOOD_VARIANCE and tally.used >= tuning.fewest + tally.dim
     terms = (tally.dim + 1) * (tally.dim + 2) if tally.learnt == "values" else tally.informed
     needed = tuning.shrunk * tally.aim * tally.variance
-    return needed <= tuning.worth * tally.used and tally.used >= tuning.fewest + terms
+    return needed <= WORTH * tally.used and tally.used >= tuning.fewest + terms
 
 
 def is_full(tally: Tally, tuning: Training) -> bool:
@@ -113,19 +120,19 @@ def _most_points(learnt: Learnt, tuning: Training) -> int:
 
 def is_hopeless(tally: Tally, tuning: Training) -> bool:
     """Whether the surrogate is far off after many points."""
-    return tally.tried >= tuning.hopeless * (tally.dim + 20) and tally.variance > tuning.sound
+    return tally.tried >= tuning.hopeless * (tally.dim + FEW) and tally.variance > tuning.sound
 
 
 def batch_size(tally: Tally, tuning: Training) -> int:
     """Draws of the surrogate to evaluate next."""
     if not np.isfinite(tally.variance):
-        return tuning.first_batch
-    return max(tuning.first_batch, tally.informed // 4, min(tally.used // 8, tuning.chains))
+        return BATCH
+    return max(BATCH, tally.informed // 4, min(tally.used // 8, tuning.chains))
 
 
-def fill_size(tally: Tally, tuning: Training) -> int:
+def fill_size(tally: Tally) -> int:
     """Points to evaluate next where moments or tails are open; each time, all are fitted again."""
-    return max(tuning.first_batch, tally.used // 16)
+    return max(BATCH, tally.used // 16)
 
 
 def lenience(tally: Tally, tuning: Training) -> float:
@@ -135,4 +142,4 @@ def lenience(tally: Tally, tuning: Training) -> float:
 
 def checks_for(aim: float, variance: float, tuning: Training) -> int:
     """Number of exact values for corrections to a precision of ``aim`` draws, with weights of some variance."""
-    return max(tuning.fewest_checks, int(np.ceil(tuning.shrunk * aim * min(variance, 1.0))))
+    return max(Judging.telling, int(np.ceil(tuning.shrunk * aim * min(variance, 1.0))))

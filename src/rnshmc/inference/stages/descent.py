@@ -11,6 +11,7 @@ from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.differences import evaluate_with_gradients, noise_at, search_scales, slope_noise
 from rnshmc.inference.surrogate.whitening import Whitening, gradient_of, improved, secants_from
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import DIFFERENT, SURPRISE, TRIES
 from rnshmc.inference.tuning_start import Descent
 from rnshmc.types import Array
 
@@ -66,9 +67,9 @@ class Mode:
         return bool(np.linalg.norm(self.whitening.whiten(point[None])) < reach and value > self.value - below)
 
 
-def far_below(archive: Archive, tuning: Tuning) -> float:
+def far_below(archive: Archive) -> float:
     """How far below a mode a potential belongs to another mode."""
-    return tuning.probing.lower + tuning.probing.noise * archive.noise
+    return DIFFERENT + SURPRISE * archive.noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +100,12 @@ class _UnboundedDescent:
     steps: int = 0
     decrease: float = 0.0
 
-    def after(self, start: Evaluation, end: Evaluation, most: int) -> "_UnboundedDescent":
+    def after(self, start: Evaluation, end: Evaluation) -> "_UnboundedDescent":
         """The state after one more step.
 
         A step counts if its curvature is not positive and it lowers the potential by more than one, and by more than
         the step before. A potential with a minimum has few of these in succession: heavy tails have no positive
-        curvature either, but growing steps reach the mode. After ``most`` steps or more, the last of them far, a
+        curvature either, but growing steps reach the mode. After `TRIES` steps or more, the last of them far, a
         ParameterError is raised.
         """
         step = end.point - start.point
@@ -113,7 +114,7 @@ class _UnboundedDescent:
         if not straight or not decrease > max(self.decrease, 1.0):
             return _UnboundedDescent(self.far)
         length = float(np.linalg.norm(step))
-        if self.steps + 1 >= most and length > self.far:
+        if self.steps + 1 >= TRIES and length > self.far:
             raise ParameterError(
                 f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
                 f"where the last step was {length:.3g} long, and rises faster with each step. Is this "
@@ -152,7 +153,7 @@ def descend(
     ParameterError
         If the potential or its gradient is not finite at or near the start, or the potential is unbounded below.
     """
-    own = tuning.descent
+    own, uneven = tuning.descent, 1.0 / tuning.search.first
     (first,) = archive.evaluate(start[None], STAGE)
     if not np.isfinite(first.value) or (archive.has_gradient and first.gradient is None):
         reason = first.failure or "the density is zero there"
@@ -168,17 +169,17 @@ def descend(
         return with_scales()
     if doubtful:
         noise_at(archive, first, sized.steps(np.eye(archive.dim)).sum(axis=0), tuning.noise, STAGE)
-    if _uneven(units, first.gradient, own.uneven):
+    if _uneven(units, first.gradient, uneven):
         units = sized
-        if _uneven(units, first.gradient, own.uneven):
+        if _uneven(units, first.gradient, uneven):
             return with_scales()
     longest = max(1.0, float(np.linalg.norm(start))) if units is not sized else 1.0
-    second = _second(archive, first, _first_step(units, first.gradient, longest, own), own.tries)
+    second = _second(archive, first, _first_step(units, first.gradient, longest, own))
     step = units.whiten(second.point[None])[0]
     difference = gradient_of(second) - first.gradient
     change = units.slopes(difference[None])[0]
     # At a mode, the first gradient does not show the scales.
-    at_rest = not first.gradient.any() and _uneven(units, difference, own.uneven)
+    at_rest = not first.gradient.any() and _uneven(units, difference, uneven)
     if at_rest or (second.value == first.value and not change.any()):
         return with_scales()
     curvature = abs(float(step @ change)) / float(step @ step)
@@ -205,12 +206,14 @@ def descend_on(
     unbounded = _UnboundedDescent(own.falling_far * (float(np.linalg.norm(path[0].point)) or 1.0))
     best, trust = min(path, key=lambda found: found.value), None
     lowest = float(archive.training().values.min(initial=best.value))
-    close = max(own.close, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
-    slack = own.slack * float(np.sqrt(2.0)) * archive.noise
-    most, each = own.steps if archive.noise < tuning.noise.noisy else own.noisy_steps
-    for _ in range(most + each * archive.dim):
+    # One standard deviation from the mode, or more where the gradient is no better known.
+    close = max(1.0, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
+    # Two standard deviations of the noise of a decrease (Sun and Nocedal 2023).
+    slack = 2.0 * float(np.sqrt(2.0)) * archive.noise
+    most = own.steps[0] + own.steps[1] * archive.dim
+    for _ in range(most if archive.noise < tuning.judging.noisy else int(own.noisy * most)):
         for mode in known:
-            if mode.near(best.point, best.value, far_below(archive, tuning)):
+            if mode.near(best.point, best.value, far_below(archive)):
                 return mode
         seen = secants_from(best, path, whitening, tuning.curvatures.third_order, own.unexplained)
         whitening = improved(whitening.moved(best.point), seen.hessian(), tuning.curvatures)
@@ -223,25 +226,33 @@ def descend_on(
             trust = _Trust(whitening, min(1.0, tuning.curvatures.near * np.sqrt(archive.dim) / distance) * step)
         if trust is not None:
             step *= trust.share(whitening, step)
-        if whitening.length(step) < own.shortest * min(distance, 1.0):
+        if whitening.length(step) < tuning.search.first * min(distance, 1.0):
             break
         (found,) = evaluate_with_gradients(archive, (best.point + step)[None], whitening, tuning.differences, STAGE)
         share = whitening.length(step) / distance
         predicted = distance**2 * share * (1.0 - 0.5 * share)
         # Noise of the decrease must neither refuse a step nor shorten the next (Sun and Nocedal 2023).
         ratio = (best.value - found.value + slack) / (predicted + slack)
-        if not ratio >= own.poor:
-            trust = _Trust(whitening, own.shorter * step)
-        elif ratio > own.good and trust is not None:
-            trust = _Trust(whitening, own.longer * step)
+        if (factor := region_factor(ratio)) < 1.0 or (factor > 1.0 and trust is not None):
+            trust = _Trust(whitening, factor * step)
         if found.gradient is not None:
             path.append(found)
             # From far away a potential may decrease for long, and be bounded all the same.
             below = found.value < lowest
-            unbounded = unbounded.after(best, found, own.falling) if below else _UnboundedDescent(unbounded.far)
-            best = found if ratio >= own.poor else best
+            unbounded = unbounded.after(best, found) if below else _UnboundedDescent(unbounded.far)
+            best = found if factor >= 1.0 else best
     centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)
+
+
+def region_factor(ratio: float) -> float:
+    """Factor of the length of a step that gives the next trust region, by its decrease over the predicted decrease.
+
+    A factor below one rejects the step. The constants are the usual ones (Nocedal and Wright 2006, algorithm 4.1).
+    """
+    if not ratio >= 0.25:
+        return 0.25
+    return 2.0 if ratio > 0.75 else 1.0
 
 
 def _uneven(units: Whitening, gradient: Array, most: float) -> bool:
@@ -265,9 +276,9 @@ def _first_step(units: Whitening, gradient: Array, longest: float, tuning: Desce
     return np.asarray(units.steps(down[None])[0])
 
 
-def _second(archive: Archive, first: Evaluation, step: Array, attempts: int) -> Evaluation:
+def _second(archive: Archive, first: Evaluation, step: Array) -> Evaluation:
     """The evaluation at a step from the first; each failure shortens the step."""
-    for _ in range(attempts):
+    for _ in range(TRIES):
         (found,) = archive.evaluate((first.point + step)[None], STAGE)
         if found.gradient is not None and np.isfinite(found.gradient).all():
             return found

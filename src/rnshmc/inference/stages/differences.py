@@ -16,11 +16,16 @@ from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_result import Judging
+from rnshmc.inference.tuning_shared import BATCH, SURPRISE, TOLERATED, TRIES
 from rnshmc.inference.tuning_start import Differences, Noise, Search
 from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
+
+FELT = (0.5 * Differences.step) ** 2
+"""Standard deviation of noise above which differences and descents allow for it: see `difference_step`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +79,7 @@ def search_scales(
         )
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         curvatures = (changes.ahead + changes.behind) / sizes**2
-        scales = np.clip(np.abs(curvatures) ** -0.5, search.narrow * sizes, search.wide * sizes)
+        scales = np.clip(np.abs(curvatures) ** -0.5, search.shrinkage * sizes, search.growth * sizes)
     scales = np.where(finite, scales, sizes)
     if first.gradient is None:
         with np.errstate(invalid="ignore"):
@@ -108,10 +113,10 @@ def _changes(archive: Archive, first: Evaluation, coordinates: Whitening, tuning
     ahead, behind = np.zeros(dim), np.zeros(dim)
     noise = noise_at(archive, first, axes.sum(axis=0), tuning.noise, stage)
     rounding = search.resolved * (1.0 + abs(first.value))
-    low = max(search.low, search.above_noise * max(noise, rounding))
-    floor = max(rounding, 3.0 * noise)
+    floor = max(rounding, SURPRISE * noise)
+    low = max(search.low, 2.0 * floor)
     active = np.arange(dim)
-    for _ in range(search.rounds):
+    for _ in range(TRIES):
         steps = sizes[active, None] * axes[active]
         found = archive.evaluate(np.concatenate((first.point + steps, first.point - steps)), stage, gradient=False)
         values = np.array([one.value for one in found]) - first.value
@@ -135,24 +140,24 @@ def _growth(changes: _Changes, lowest: float, tuning: Search) -> Array:
     finite = np.isfinite(largest)
     with np.errstate(invalid="ignore"):
         predicted = changes.factors()
-    factors[finite] = np.clip(predicted[finite], 1.0 / tuning.most_growth**3, 0.5)
+    factors[finite] = np.clip(predicted[finite], tuning.growth**-3, 0.5)
     low = finite & (largest < lowest)
-    factors[low] = np.clip(predicted[low], tuning.least_growth, tuning.most_growth)
-    factors[largest <= changes.floor] = tuning.blind_growth
-    factors[(largest >= lowest) & (largest <= tuning.high / tuning.low * lowest)] = 1.0
+    factors[low] = np.minimum(predicted[low] * max(1.0, lowest), tuning.growth)
+    factors[largest <= changes.floor] = tuning.growth
+    factors[(largest >= lowest) & (largest <= tuning.low**-2 * lowest)] = 1.0
     return factors
 
 
 def measure_noise(archive: Archive, posterior: SurrogatePosterior, rng: np.random.Generator, tuning: Noise) -> None:
     """Measure the noise of values by differences between neighbours, and note it in the archive.
 
-    Only where the fit suggests noise: a fit alone does not show it. Takes eight values.
+    Only where the fit suggests noise: a fit alone does not show it.
     """
     kernel = posterior.kernel
-    if not isinstance(kernel, GradientKernel) or kernel.nugget < NUGGETS[-1] or kernel.noise < tuning.noisy:
+    if not isinstance(kernel, GradientKernel) or kernel.nugget < NUGGETS[-1] or kernel.noise < Judging.noisy:
         return
     known = archive.training()
-    lowest = np.argsort(known.values, kind="stable")[: tuning.pairs]
+    lowest = np.argsort(known.values, kind="stable")[:BATCH]
     z = posterior.whitening.whiten(known.points[lowest])
     steps = rng.standard_normal(z.shape)
     steps *= tuning.apart / np.linalg.norm(steps, axis=1)[:, None]
@@ -172,12 +177,12 @@ def noise_at(archive: Archive, first: Evaluation, axis: Array, tuning: Noise, st
     the size of the coordinates, (d,).
     """
     noise = _residual(archive, first, tuning.neighbours * axis, stage)
-    if noise > tuning.felt:
+    if noise > FELT:
         nearer = _residual(archive, first, tuning.nearer * tuning.neighbours * axis, stage)
-        noise = float(np.hypot(noise, nearer) / np.sqrt(2.0)) if nearer > tuning.vanished * noise else nearer
-    if noise > tuning.felt:
+        noise = float(np.hypot(noise, nearer) / np.sqrt(2.0)) if nearer > TOLERATED * noise else nearer
+    if noise > FELT:
         archive.journal.noise.append((noise, first.value - noise / tuning.accuracy))
-    if archive.noise >= noise > tuning.noisy:
+    if archive.noise >= noise > Judging.noisy:
         _log.warning("target: the log density is noisy: between neighbours of x0 it differs by about %.2g", noise)
     return noise
 

@@ -8,12 +8,12 @@ from scipy import optimize
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.descent import Mode
+from rnshmc.inference.stages.descent import Mode, region_factor
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.posterior import to_fit
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_start import Seeking
+from rnshmc.inference.tuning_shared import ROUNDS, TOLERATED
 from rnshmc.types import Array
 
 STAGE = "mode"
@@ -31,34 +31,36 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     known = archive.has_enough_runs(tuning.training.fewest)
     if coordinates is None:
         coordinates = Whitening(start, np.diag(1.0 / np.maximum(1.0, np.abs(start))))
-    best, whitening = _from_known(archive, coordinates) if known else _from_start(archive, start, coordinates, own)
-    radius, largest, nearby_batches = own.first_radius, own.longest_of(archive.data), 0
-    for _ in range(own.steps):
+    best, whitening = _from_known(archive, coordinates) if known else _from_start(archive, start, coordinates, tuning)
+    radius, largest, nearby_batches = own.felt, own.longest, 0
+    nearby = region_factor(0.0) * own.felt  # the first region, rejected once
+    for _ in range(tuning.descent.steps[0] + tuning.descent.steps[1] * archive.dim):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
         target, predicted = minimum(potential, _cube(archive.dim, radius))
         decrease = best.value - potential.offset - predicted
-        if decrease < own.small * np.sqrt(archive.dim):
+        if decrease < TOLERATED * np.sqrt(archive.dim):
             break
-        if known and potential.covariance(target[None])[0, 0] < own.sure:
+        if known and potential.covariance(target[None])[0, 0] < TOLERATED**2:
             # Known runs determine the potential there.
             best = Evaluation(whitening.unwhiten(target[None])[0], potential.offset + predicted)
             continue
         [found] = archive.evaluate(whitening.unwhiten(target[None]), STAGE)
         ratio = (best.value - found.value) / decrease
-        if ratio < own.poor:
-            radius = own.shorter * float(np.abs(target).max())
-        elif ratio > own.good:
+        length, factor = float(np.abs(target).max()), region_factor(ratio)
+        if factor < 1.0:
+            radius = factor * length
+        elif factor > 1.0:
             # Precise data have narrow posteriors: the mode may be tens of regions away, and is predicted well.
-            far = decrease > own.regions * largest**2 and abs(ratio - 1.0) < own.exact
+            far = decrease > own.longest * largest**2 and abs(ratio - 1.0) < TOLERATED
             most = np.inf if far else largest
-            radius = max(radius, min(own.longer * float(np.abs(target).max()), most))
+            radius = max(radius, min(factor * length, most))
         best = found if found.value < best.value else best
-        if radius < own.lost and nearby_batches < own.looks:
+        if radius < nearby and nearby_batches < ROUNDS:
             # The emulator is wrong nearby: a run along each whitened axis gives the slopes there.
-            around = whitening.moved(best.point).unwhiten(own.around * np.eye(archive.dim))
+            around = whitening.moved(best.point).unwhiten(nearby * np.eye(archive.dim))
             best = min([best, *archive.evaluate(around, STAGE)], key=lambda one: one.value)
-            radius, nearby_batches = own.first_radius, nearby_batches + 1
+            radius, nearby_batches = own.felt, nearby_batches + 1
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
     target, _ = minimum(potential, _cube(archive.dim, largest))
     centre = potential.whitening.unwhiten(target[None])[0]
@@ -74,9 +76,7 @@ def _from_known(archive: Archive, coordinates: Whitening) -> tuple[Evaluation, W
     return archive.lowest, Whitening(archive.lowest.point, np.diag(1.0 / units))
 
 
-def _from_start(
-    archive: Archive, start: Array, coordinates: Whitening, tuning: Seeking
-) -> tuple[Evaluation, Whitening]:
+def _from_start(archive: Archive, start: Array, coordinates: Whitening, tuning: Tuning) -> tuple[Evaluation, Whitening]:
     """The start, and coordinates in which a step of one along each input changes the outputs by a few of their errors.
 
     Inputs whose step changed outputs too much or too little, or failed, take another one.
@@ -86,15 +86,16 @@ def _from_start(
         raise ParameterError(f"start: the potential cannot be evaluated at {start}; start elsewhere")
     forward_posterior = archive.forward_posterior
     assert forward_posterior is not None
+    own, search = tuning.seeking, tuning.search
     axes = coordinates.steps(np.eye(archive.dim))[: forward_posterior.inputs]
-    sizes, active = np.full(len(axes), tuning.first_step), np.arange(len(axes))
-    for _ in range(tuning.rounds):
+    sizes, active = np.ones(len(axes)), np.arange(len(axes))
+    for _ in range(ROUNDS):
         found = archive.evaluate(first.point + sizes[active, None] * axes[active], STAGE)
         changes = np.array([archive.change(first, one) for one in found])
         failed = ~np.isfinite(changes)
-        factors = np.clip(tuning.felt / np.maximum(changes, tuning.felt / tuning.growth), 1.0 / tuning.growth, None)
-        factors[failed] = tuning.shrinkage
-        far = failed | (changes > tuning.most_felt) | (changes < tuning.least_felt)
+        factors = np.clip(own.felt / np.maximum(changes, own.felt / search.growth), 1.0 / search.growth, None)
+        factors[failed] = search.shrinkage
+        far = failed | (changes > search.growth) | (changes < 1.0 / search.growth)
         sizes[active[far]] *= factors[far]
         active = active[far]
         if not len(active):

@@ -11,6 +11,7 @@ from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.posterior import Kernel, SurrogatePosterior, draw_chains, fit_posterior, plausible
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import AGAIN
 from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.types import Array
 
@@ -46,7 +47,7 @@ def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, 
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
     positions = 0.7 * rng.standard_normal((tuning.training.chains, archive.dim))
     found = _rewhitened(archive, posterior, positions, rng, tuning)
-    if archive.dim > tuning.training.wells:
+    if archive.dim > tuning.training.cheap:
         return found
     return _without_wells(archive, Fit(posterior, positions, 0.0), found, rng, tuning)
 
@@ -62,7 +63,7 @@ def next_fit(archive: Archive, fit: Fit, rng: np.random.Generator, tuning: Tunin
     posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting, like=like)
     if sound:
         found = _rewhitened(archive, posterior, fit.positions, rng, tuning)
-        more = found.at_wall > tuning.training.more_at_wall * fit.at_wall
+        more = found.at_wall > AGAIN * fit.at_wall
         return _without_wells(archive, fit, found, rng, tuning) if more else found
     # Chains of a surrogate that was wrong may be anywhere: they start again at points known to be good.
     known = whitening.whiten(plausible(archive.training(), tuning.fitting).points)
@@ -108,9 +109,8 @@ def _rewhitened(
     except np.linalg.LinAlgError:
         return Fit.drawn(posterior, draws)
     curvatures = np.linalg.eigvalsh(hessian)
-    low, high = training.unchanged
-    off_centre = np.linalg.norm(centre)
-    if curvatures[0] > low and curvatures[-1] < high and off_centre < training.off_centre:
+    near_one = 1.0 / training.unchanged < curvatures[0] and curvatures[-1] < training.unchanged
+    if near_one and np.linalg.norm(centre) < training.unchanged - 1.0:
         return Fit.drawn(posterior, draws)
     old = posterior.whitening
     whitening = improved(old.moved(old.unwhiten(centre[None])[0]), hessian, tuning.curvatures)

@@ -8,10 +8,11 @@ from scipy.linalg import solve_triangular
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
-from rnshmc.inference.stages.descent import Mode, Watch, descend_on, unwatched
+from rnshmc.inference.stages.descent import Mode, Watch, descend_on, far_below, unwatched
 from rnshmc.inference.stages.differences import evaluate_with_gradients, search_decay_scales
 from rnshmc.inference.surrogate.whitening import Secants, Whitening, gradient_of, improved, secants_from
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import BATCH, TOLERATED, TRIES
 from rnshmc.inference.tuning_start import Curvatures, Probing
 from rnshmc.types import Array
 
@@ -26,9 +27,9 @@ def settle(
     Where curvatures are not near one after all batches of two probings, or diverge to a singular Hessian, the Hessian
     is taken not to exist, and scales are distances over which the density falls.
     """
-    own, unconfirmed = tuning.probing, 0
+    unconfirmed = 0
     try:
-        for _ in range(own.descents if archive.noise < tuning.noise.noisy else own.noisy_descents):
+        for _ in range(TRIES if archive.noise < tuning.judging.noisy else int(tuning.descent.noisy * TRIES)):
             probed = probe(archive, found, rng, tuning)
             if probed.converged or watch(probed.whitening):
                 return probed
@@ -68,8 +69,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
     """
     whitening, d = mode.whitening, archive.dim
     own, curved = tuning.probing, tuning.curvatures
-    quiet, passed, unconfirmed = archive.noise < tuning.noise.noisy, False, False
-    for _ in range(own.most_batches if quiet else own.batches + own.noisy_checks):
+    quiet, passed, unconfirmed = archive.noise < tuning.judging.noisy, False, False
+    for _ in range(own.batches + TRIES if quiet else BATCH):
         refined, known, lowest = _refined(archive, whitening, curved)
         soft = _softened(whitening, refined.whitening, own.softer) if passed and quiet else np.zeros((d, 0))
         left = known.unexplored()
@@ -79,13 +80,14 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         # The checks may have changed the whitening so much that a direction is not known any more.
         whitening, passed = refined.whitening, passed and seen
         span = soft if passed else np.eye(d) if seen else left
-        count = min(max(own.fewest_checked, d // own.checked) if seen else max(2, d // own.batches), span.shape[1])
+        count = max(own.fewest_checked, d // own.batches // 2) if seen else max(2, d // own.batches)
+        count = min(count, span.shape[1])
         mixed = np.linalg.qr(rng.standard_normal((span.shape[1], count)))[0]
         probes = np.sqrt(d) * (span @ mixed).T
         # On the far side of the lowest point: steps from there are then independent.
         probes[probes @ whitening.whiten(lowest.point[None])[0] > 0.0] *= -1.0
         found = evaluate_with_gradients(archive, whitening.unwhiten(probes), whitening, tuning.differences, STAGE)
-        if min(one.value for one in found) < mode.value - own.lower - own.noise * archive.noise:
+        if min(one.value for one in found) < mode.value - far_below(archive):
             return Mode(whitening, min(one.value for one in found), np.inf)
         steps, changes = _changes(lowest, whitening, probes, found)
         between = _between(steps, changes)
@@ -101,7 +103,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         elif passed:
             passed, whitening = False, _rescaled(whitening, soft, curvatures)
         else:
-            curved = replace(curved, third_order=own.growth * curved.third_order)
+            curved = replace(curved, third_order=own.near_one * curved.third_order)
     else:
         # Next to a density of zero nothing can be confirmed.
         unconfirmed = quiet and all(np.isfinite(one.value) for one in found)
@@ -231,6 +233,6 @@ def _low_rank(steps: Array, changes: Array, tuning: Probing) -> Array:
     common = max(float(np.quantile(np.linalg.eigvalsh(0.5 * (inner + inner.T)), tuning.common)), 0.01)
     rest = mapped - common * basis
     sizes, vectors = np.linalg.eigh(0.5 * (basis.T @ rest + rest.T @ basis))
-    large = sizes > tuning.resolved * common
+    large = sizes > TOLERATED * common
     root = rest @ vectors[:, large] / np.sqrt(sizes[large])
     return np.asarray(common * np.eye(len(basis)) + root @ root.T)

@@ -20,6 +20,8 @@ MARGIN = 0.01
 """Distance to which a start on a bound is moved from it, as a part of a parameter's width: optima lie there."""
 NEAR = 1e-6
 """Distance up to which a start is on a bound, in the same units."""
+WIDEST = math.pi / math.sqrt(3.0)
+"""Largest scale of the unconstrained coordinate of a bounded parameter, in which a uniform law is a logistic one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,13 +194,11 @@ def _by_name(x0: Mapping[str, Any], names: Sequence[str] | None) -> Array:
         raise ParameterError(f"x0: expected a number for each name, or as many for each, got shapes {shapes}") from None
 
 
-def make_coordinates(
-    scale: npt.ArrayLike | None, start: Array, transform: Transform, *, widest: float
-) -> Whitening | None:
+def make_coordinates(scale: npt.ArrayLike | None, start: Array, transform: Transform) -> Whitening | None:
     """Unconstrained coordinates in which the scale of the posterior is expected to be one; None without a scale.
 
     Scales and covariances are translated by the slope of the transform at the start, and those of bounded parameters
-    are cut to ``widest``; prior draws are transformed one by one.
+    are cut to `WIDEST`; prior draws are transformed one by one.
 
     Parameters
     ----------
@@ -208,8 +208,6 @@ def make_coordinates(
         In the user's coordinates, shape (d,).
     transform
         From parameters to unconstrained coordinates.
-    widest
-        Largest scale of the unconstrained coordinate of a bounded parameter.
 
     Raises
     ------
@@ -222,7 +220,7 @@ def make_coordinates(
     if not np.isfinite(given).all():
         raise ParameterError("scale: expected finite numbers")
     point = transform.coordinates(start)
-    covariance = _covariance(given, point, transform, widest)
+    covariance = _covariance(given, point, transform)
     # L with L L' its inverse, whatever the units of its coordinates.
     units = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     refused = ParameterError("scale: the covariance is not positive definite")
@@ -260,7 +258,7 @@ def _is_draws(given: Array, dim: int) -> bool:
     return given.ndim == 2 and given.shape[1] == dim and len(given) > dim
 
 
-def _covariance(given: Array, point: Array, transform: Transform, widest: float) -> Array:
+def _covariance(given: Array, point: Array, transform: Transform) -> Array:
     """The covariance of unconstrained coordinates, shape (d, d)."""
     dim = len(point)
     if _is_draws(given, dim):
@@ -286,5 +284,5 @@ def _covariance(given: Array, point: Array, transform: Transform, widest: float)
     covariance = covariance / np.outer(slopes, slopes)
     widths = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     bounded = np.isfinite(transform.low) | np.isfinite(transform.high)
-    shares = np.where(bounded & (widths > widest), widest / np.maximum(widths, widest), 1.0)
+    shares = np.where(bounded, WIDEST / np.maximum(widths, WIDEST), 1.0)
     return covariance * np.outer(shares, shares)

@@ -9,6 +9,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.batches import STAGE, evaluated_batch, look_along, look_out, look_size, still_to_look
 from rnshmc.inference.stages.bends import better_bend
 from rnshmc.inference.stages.decision import (
+    WORTH,
     Decision,
     Tally,
     batch_size,
@@ -35,6 +36,7 @@ from rnshmc.inference.surrogate.uncertainty import (
 from rnshmc.inference.surrogate.weights import weight_variance
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import AGAIN, ROUNDS
 from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
@@ -143,8 +145,8 @@ def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tun
     latest = weight_variance(batch.differences)
     # A few draws are weak evidence, unless far below the limit: the batch before counts, too. It does not where no
     # more points will change the surrogate.
-    weak = 4.0 * training.shrunk * tally.aim * latest > training.worth * tally.used
-    before = min(state.latest, training.cap) if weak else latest
+    weak = 4.0 * training.shrunk * tally.aim * latest > WORTH * tally.used
+    before = min(state.latest, training.sound) if weak else latest
     variance = latest if tally.final else 0.5 * (latest + before)
     archive.note_error(float(np.sqrt(variance)))
     state = _fitted(archive, state, rng, tuning, sound=latest < training.sound)
@@ -167,7 +169,7 @@ def _expected_variance(fit: Fit) -> float:
 
 def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
     """Points where the process leaves too much open; where there are none, by exact values further out."""
-    posterior, aim, most = state.fit.posterior, state.tally.aim, fill_size(state.tally, tuning.training)
+    posterior, aim, most = state.fit.posterior, state.tally.aim, fill_size(state.tally)
     tails_aim = aim / lenience(state.tally, tuning.training) ** 2
     paths, tails = _open(state, rng, tuning)
     points, looked = missed(tails, paths, posterior, rng, tuning.tails, aim=tails_aim, most=most), 0
@@ -218,7 +220,7 @@ def _fill(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuni
 def _fitted(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning, *, sound: bool) -> State:
     """With a surrogate of all points evaluated by now; its length and noise are searched where many are new."""
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
-    search = len(there.values) > tuning.training.stale * state.searched
+    search = len(there.values) > AGAIN * state.searched
     fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=sound)
     return replace(state, fit=fit, searched=fit.points if search else state.searched)
 
@@ -240,7 +242,7 @@ def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths
     """Posteriors that the process leaves open, and the mass in tails, with the doubt that recent surprises raise."""
     posterior = state.fit.posterior
     paths, variances = draw_paths(posterior, state.fit.positions, rng, tuning.process)
-    recent = state.surprised[-tuning.training.recent :]
+    recent = state.surprised[-ROUNDS:]
     # The processes of outputs are vague far out, and runs there show by how much.
     believed = tuning.training.believed if isinstance(posterior.kernel, EmulatedPotential) else None
     doubted = doubt(recent, believed=believed) * variances

@@ -1,6 +1,7 @@
 """Undeclared bounds of a parameter, beyond which the density is zero: walls."""
 
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,13 @@ import numpy as np
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning_start import Walls
+from rnshmc.inference.tuning_shared import reach_of
+from rnshmc.inference.tuning_start import Search
 from rnshmc.types import Array
 
 STAGE = "walls"
+HALVINGS = math.ceil(-math.log2(Search.first))
+"""Values that locate a wall to `Search.first` of the distance from the lowest point to zero density."""
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +32,7 @@ class Wall:
     outside: float
 
 
-def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
+def find_wall(archive: Archive, mode: Mode) -> Wall | None:
     """A wall near the mode, from known points of zero density and a few more values; None if there is none.
 
     A wall is a bound of one coordinate: the density is zero where that coordinate alone is moved beyond it, at the
@@ -37,12 +41,12 @@ def find_wall(archive: Archive, mode: Mode, tuning: Walls) -> Wall | None:
     finite = archive.training()
     best = finite.points[np.argmin(finite.values)]
     angles = archive.coordinates.transform.angles
-    for coordinate, outside in _candidates(finite.points, _nearby(archive, mode, tuning), best):
+    for coordinate, outside in _candidates(finite.points, _nearby(archive, mode), best):
         # A circle has no ends; where a part of it has no density there is an edge.
         if angles is not None and coordinate in angles.columns:
             continue
         if not _density(archive, _moved(best, coordinate, outside)):
-            wall = _bisected(archive, best, coordinate, outside, tuning)
+            wall = _bisected(archive, best, coordinate, outside)
             if _holds(archive, wall, finite.points, best):
                 return wall
     return None
@@ -66,13 +70,13 @@ def take_up(wall: Wall, transform: Transform, names: Sequence[str]) -> tuple[Tra
     return bounded, doubt
 
 
-def _nearby(archive: Archive, mode: Mode, tuning: Walls) -> Array:
+def _nearby(archive: Archive, mode: Mode) -> Array:
     """Points of zero density near enough to the mode to matter; all if the descent has not converged."""
     zeros = archive.zeros()
     if not mode.converged or not len(zeros):
         return zeros
     lengths = np.linalg.norm(mode.whitening.whiten(zeros), axis=1)
-    return np.asarray(zeros[lengths < tuning.near * (np.sqrt(archive.dim) + 1.0)])
+    return np.asarray(zeros[lengths < reach_of(archive.dim)])
 
 
 def _candidates(finite: Array, zeros: Array, best: Array) -> Iterator[tuple[int, float]]:
@@ -84,9 +88,9 @@ def _candidates(finite: Array, zeros: Array, best: Array) -> Iterator[tuple[int,
             yield coordinate, float(beyond[np.argmin(np.abs(beyond - at))])
 
 
-def _bisected(archive: Archive, best: Array, coordinate: int, outside: float, tuning: Walls) -> Wall:
+def _bisected(archive: Archive, best: Array, coordinate: int, outside: float) -> Wall:
     inside = float(best[coordinate])
-    for _ in range(tuning.halvings):
+    for _ in range(HALVINGS):
         middle = 0.5 * (inside + outside)
         if _density(archive, _moved(best, coordinate, middle)):
             inside = middle

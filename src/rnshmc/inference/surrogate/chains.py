@@ -71,9 +71,9 @@ def run_chains(
         return potential(position)[1]
 
     for k in range(transitions):
-        step = (
-            tuner.step_size * rng.uniform(0.8, 1.2) * (tuning.short if shorten and k % tuning.short_every == 0 else 1.0)
-        )
+        step = tuner.step_size * rng.uniform(0.8, 1.2)
+        if shorten and k % tuning.short_every == 0:
+            step /= tuning.short_every
         steps = int(np.clip(np.ceil(rng.uniform(1.0, 2.0) / step), 1, tuning.most_steps))
         p = rng.standard_normal(q.shape)
         uniform = rng.uniform(size=len(q))

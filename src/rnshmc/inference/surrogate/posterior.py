@@ -10,6 +10,7 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.learning import Process, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
+from rnshmc.inference.tuning_shared import reach_of
 from rnshmc.surrogates.gradient_kernel import LENGTHS
 from rnshmc.types import Array
 
@@ -48,7 +49,7 @@ class SurrogatePosterior:
     @property
     def reach(self) -> float:
         """Whitened distance from the centre up to which points are trained on."""
-        return self.tuning.reach_of(self.dim)
+        return reach_of(self.dim)
 
     def values_and_gradients(self, z: Array) -> tuple[Array, Array]:
         """V at the rows of z, and its gradients with respect to z.
@@ -98,7 +99,7 @@ def within_reach(training: Training, whitening: Whitening, tuning: Fitting) -> T
     inputs = dim if training.runs is None else training.runs.forward_posterior.inputs
     norms = np.linalg.norm(whitening.of_first(inputs).whiten(training.points[:, :inputs]), axis=1)
     order = np.argsort(norms, kind="stable")
-    order = order[norms[order] < tuning.reach_of(dim)]
+    order = order[norms[order] < reach_of(dim)]
     rows = np.where(np.isfinite(training.gradients[order]).all(axis=1), tuning.rows_of(dim), 1)
     return training.where(order[np.cumsum(rows) <= tuning.most_rows])
 
@@ -144,7 +145,7 @@ def fit_posterior(
         kernel = emulate(near, near.runs, whitening, like=like if isinstance(like, EmulatedPotential) else None)
     dim = len(whitening.centre)
     likely = whitening.whiten(plausible(near, tuning).points)
-    radius = float(np.sqrt(dim)) + (tuning.wall if near.runs is None else tuning.emulated_wall)
+    radius = float(np.sqrt(dim)) + tuning.wall
     farther = likely[np.linalg.norm(likely, axis=1) > radius - tuning.wall_margin]
     if tuning.hugging:
         return SurrogatePosterior(whitening, kernel, radius, farther, offset, tuning)

@@ -10,6 +10,7 @@ from rnshmc.errors import FitError
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Process, TailChecks
+from rnshmc.inference.tuning_shared import ROUNDS, SURPRISE
 from rnshmc.types import Array
 
 NORMAL, WIDTH = (0.025, 0.5, 0.975), 2.0 * float(ndtri(0.975))
@@ -107,7 +108,7 @@ def draw_paths(
         If the covariance of the process cannot be factored, or chains of the surrogate are all at one point.
     """
     start = positions[rng.choice(len(positions), tuning.chains)]
-    transitions = tuning.settle + tuning.every * tuning.times
+    transitions = tuning.settle + tuning.every * ROUNDS
     draws, tempered = draw_tempered(posterior, start, transitions=transitions, rng=rng)
     taken = slice(tuning.settle + tuning.every - 1, None, tuning.every)
     z = draws[:, taken].reshape(-1, posterior.dim)
@@ -192,9 +193,9 @@ def expected_tails(paths: Paths, posterior: SurrogatePosterior, tuning: TailChec
         Of U - V there, (m,), by the process and its `doubt`.
     """
     norms, walls = posterior.walls(posterior.whitening.whiten(paths.points))
-    at_wall = norms > walls - tuning.edge
-    least = max(tuning.blind**2, tuning.unusual**2 * float(paths.weights @ variances))
-    expected = np.where(variances > least, np.expm1(np.minimum(0.5 * variances, tuning.highest)), 0.0)
+    at_wall = norms > walls - posterior.tuning.wall_margin
+    least = max(tuning.gross**2, SURPRISE**2 * float(paths.weights @ variances))
+    expected = np.where(variances > least, np.expm1(np.minimum(0.5 * variances, posterior.tuning.plausible)), 0.0)
     return Tails(paths.points, paths.weights * np.maximum(at_wall, expected))
 
 

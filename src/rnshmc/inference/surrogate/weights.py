@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.diagnostics.importance import pareto_smoothed
+from rnshmc.inference.tuning_shared import MANY
 from rnshmc.types import Array
 
 USELESS_K = 1.0
 """Tail shape from which on weights have no mean (Vehtari et al. 2024)."""
 MOST_RELIABLE_K = 0.7
 """Tail shape up to which weights average reliably, however many there are (Vehtari et al. 2024)."""
-TELLING = 100
-"""Minimum number of weights whose tail shape is judged: the fit then rests on its largest 20."""
 EVEN = 0.9
 """Efficiency above which the tail of a few dozen weights does not matter."""
 EXPONENTS = (-50.0, 3.0)
@@ -57,9 +56,9 @@ class Weights:
 def reliable_k(count: int) -> float:
     """Tail shape up to which ``count`` weights average reliably: min(1 - 1 / log10 count, 0.7).
 
-    NaN for fewer than `TELLING`, where the estimate itself is noise. (Vehtari et al. 2024, section 3.2.4.)
+    NaN for fewer than `MANY`, where the estimate itself is noise. (Vehtari et al. 2024, section 3.2.4.)
     """
-    return min(1.0 - 1.0 / math.log10(count), MOST_RELIABLE_K) if count >= TELLING else math.nan
+    return min(1.0 - 1.0 / math.log10(count), MOST_RELIABLE_K) if count >= MANY else math.nan
 
 
 def smoothed(log_weights: Array) -> Weights:
