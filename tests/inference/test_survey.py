@@ -13,6 +13,7 @@ import rnshmc
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.result.findings import UNSEEN
 from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.starts import PriorDraws, prior_draws
 from rnshmc.inference.stages.survey import Survey, survey
@@ -108,7 +109,7 @@ def test_a_search_beside_a_mode_finds_the_other_in_nine_of_ten_seeds() -> None:
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:
     brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=0, rounds=1))
     brief, whole = searched(1, drawn(1), brief_search), searched(1, drawn(1))
-    assert brief.elsewhere > DEFAULT.judging.unseen
+    assert brief.elsewhere > UNSEEN
     assert whole.elsewhere < DEFAULT.surveying.left
     assert brief.runs < whole.runs
 

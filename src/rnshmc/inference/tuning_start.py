@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rnshmc.inference.tuning_result import Modes
-from rnshmc.inference.tuning_shared import TOLERATED
+from rnshmc.inference.tuning_shared import BATCH, FEW, RARE, TOLERATED, TRIES
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Surveying:
     # Runs of a round at tempered draws. With 2, as many of the same searches missed a mode, after 13 to 43 runs instead
     # of 18 to 33.
     spread: int = 1
-    effective: float = 20.0  # Effective number of draws of the prior at their temperature.
-    descents: int = 8  # Descents on the emulator in a round, from tempered draws.
+    effective: int = FEW  # Effective number of draws of the prior at their temperature.
+    descents: int = BATCH  # Descents on the emulator in a round, from tempered draws.
     # Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes of
     # benchmarks/modes.py, by hand with an earlier design, 4 missed one without, and none with 0.5, 1 and 2.
     hope: float = 1.0
@@ -66,11 +66,10 @@ class Surveying:
     hopeless: float = Modes.hopeless
     highest: float = 2.0 * Modes.negligible  # Height of a minimum above the lowest one up to which its mode may count.
     barrier: float = 1.0  # Height of the potential between two minima, above the higher one, that separates them.
-    left: float = (
-        0.01  # Mass that the emulator may hide at draws of the prior, relative to the known modes, at the end.
-    )
+    # Mass that the emulator may hide at draws of the prior, relative to the known modes, at the end.
+    left: float = RARE
     quiet: int = 1  # Rounds in succession in which nothing is found or left open; one more ends the search.
-    rounds: int = 12  # Maximum number of rounds. Of the same thirty, 10, 4 and 0 missed a mode with 6, 8 and 12.
+    rounds: int = TRIES  # Maximum number of rounds. Of the same thirty, 10, 4 and 0 missed a mode with 6, 8 and 12.
 
 
 @dataclass(frozen=True)
