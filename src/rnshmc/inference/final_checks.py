@@ -65,12 +65,13 @@ def outlying(
     near = np.flatnonzero((from_mean > middle / half) & (from_mean < middle * half) & np.isfinite(exact[1]))
     if not len(near):
         return 0.0
-    count = tuning.tails.look if chains else 1
+    # One set fewer beyond all draws of a surrogate, where logarithms of parameters soon leave the range of numbers.
+    count, times = (tuning.tails.look, ROUNDS) if chains else (1, ROUNDS - 1)
     near = rng.permutation(near) if chains else near[np.argsort(np.abs(from_mean[near] - middle))]
     near, first = near[:count], 2.0 if chains else half * float(radii.max()) / middle
     # Sets are a factor of two wide: the next one begins where one ends.
-    factors = first * 2.0 ** np.arange(ROUNDS)
-    stretched = np.tile(exact[0][near], (ROUNDS, 1, 1))
+    factors = first * 2.0 ** np.arange(times)
+    stretched = np.tile(exact[0][near], (times, 1, 1))
     stretched[..., free] = (mean + factors[:, None, None] * (exact[0][near] - mean))[..., free]
     stretched = stretched.reshape(-1, archive.dim)
     with np.errstate(over="ignore", invalid="ignore"):
