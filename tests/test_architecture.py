@@ -60,7 +60,7 @@ LAZY = {(Path("run/registry.py"), "rnshmc.inference.exact.umbridge_potential")}
 COUNTED = frozenset({".py", ".smk", ".j2", ".css", ".yaml"})
 MOST_LINES, MOST_RULE_FILES = 26913, 10
 """Lines of ``src`` and ``workflow`` without ``inference``, and files of rules: raised by nobody who has not asked."""
-MOST_NUMBERS = 141
+MOST_NUMBERS = 144
 """Tuned numbers of `rnshmc.sample`: raised by nobody who has not asked."""
 FINITE_ELEMENTS = frozenset({"dolfinx", "ufl", "ffcx", "basix", "petsc4py"})
 

@@ -40,6 +40,9 @@ class Search:
     growth: float = 100.0
     # Factor of a step after a failure or an infinite potential; smallest scale, in units of the step that measures it.
     shrinkage: float = 0.1
+    least_growth: float = 3.0  # Smallest growth of a step that changes the potential too little.
+    rounds: int = 10  # Maximum number of rounds of steps.
+    above_noise: float = 10.0  # Smallest change of the potential over a step, in standard deviations of its noise.
     resolved: float = 1e-12  # Relative change of the potential above rounding: 5000 times double precision.
 
 

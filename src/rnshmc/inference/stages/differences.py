@@ -17,7 +17,7 @@ from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_result import Judging
-from rnshmc.inference.tuning_shared import BATCH, SURPRISE, TOLERATED, TRIES
+from rnshmc.inference.tuning_shared import BATCH, SURPRISE, TOLERATED
 from rnshmc.inference.tuning_start import Differences, Noise, Search
 from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
@@ -114,9 +114,9 @@ def _changes(archive: Archive, first: Evaluation, coordinates: Whitening, tuning
     noise = noise_at(archive, first, axes.sum(axis=0), tuning.noise, stage)
     rounding = search.resolved * (1.0 + abs(first.value))
     floor = max(rounding, SURPRISE * noise)
-    low = max(search.low, 2.0 * floor)
+    low = max(search.low, search.above_noise * max(noise, rounding))
     active = np.arange(dim)
-    for _ in range(TRIES):
+    for _ in range(search.rounds):
         steps = sizes[active, None] * axes[active]
         found = archive.evaluate(np.concatenate((first.point + steps, first.point - steps)), stage, gradient=False)
         values = np.array([one.value for one in found]) - first.value
@@ -142,7 +142,7 @@ def _growth(changes: _Changes, lowest: float, tuning: Search) -> Array:
         predicted = changes.factors()
     factors[finite] = np.clip(predicted[finite], tuning.growth**-3, 0.5)
     low = finite & (largest < lowest)
-    factors[low] = np.minimum(predicted[low] * max(1.0, lowest), tuning.growth)
+    factors[low] = np.clip(predicted[low], tuning.least_growth, tuning.growth)
     factors[largest <= changes.floor] = tuning.growth
     factors[(largest >= lowest) & (largest <= tuning.low**-2 * lowest)] = 1.0
     return factors
