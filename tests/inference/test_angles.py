@@ -27,7 +27,9 @@ TURN = 2.0 * np.pi
 TIMES = np.linspace(0.0, 6.0, 30)
 NOISE = 0.15
 NAMES = ("amplitude", "decay", "phase")
-PRIOR = {"amplitude": ("normal", 1.0, 1.0), "decay": ("lognormal", -1.0, 0.7), "phase": ("uniform_angle", 0.0, TURN)}
+# An sd of 1 allows the same sine with a negative amplitude and the opposite phase: 5% of the posterior.
+SD = 0.3
+PRIOR = {"amplitude": ("normal", 1.0, SD), "decay": ("lognormal", -1.0, 0.7), "phase": ("uniform_angle", 0.0, TURN)}
 START = (1.0, 0.4, 5.5)
 Z = 4.5
 """Bound of a standardised error."""
@@ -52,8 +54,8 @@ def log_damped(x: Array) -> tuple[float, Array]:
     slopes = np.array([outputs / a, -TIMES * outputs, a * shape * np.cos(2.0 * TIMES + x[2])])
     left, log_d = (DATA - outputs) / NOISE, np.log(d) + 1.0
     value = stats.norm.logpdf(left).sum() - 30.0 * np.log(NOISE) - np.log(TURN)
-    value += stats.norm.logpdf(a, 1.0) + stats.norm.logpdf(log_d, 0.0, 0.7) - np.log(d)
-    own = np.array([1.0 - a, -(log_d / 0.49 + 1.0) / d, 0.0])
+    value += stats.norm.logpdf(a, 1.0, SD) + stats.norm.logpdf(log_d, 0.0, 0.7) - np.log(d)
+    own = np.array([(1.0 - a) / SD**2, -(log_d / 0.49 + 1.0) / d, 0.0])
     return float(value), slopes @ left / NOISE + own
 
 
@@ -65,7 +67,7 @@ def quadrature() -> tuple[float, Array, Array]:
     shapes = np.exp(-d[:, None] * TIMES)[:, None] * np.sin(2.0 * TIMES + p[:, None])
     misfit = (DATA**2).sum() - 2.0 * a[:, None, None] * (shapes @ DATA) + a[:, None, None] ** 2 * (shapes**2).sum(-1)
     logs = -0.5 * misfit / NOISE**2 - 30.0 * (np.log(NOISE) + 0.5 * np.log(TURN)) - np.log(TURN)
-    logs += stats.norm.logpdf(a, 1.0)[:, None, None] + stats.lognorm(0.7, scale=np.exp(-1.0)).logpdf(d)[:, None]
+    logs += stats.norm.logpdf(a, 1.0, SD)[:, None, None] + stats.lognorm(0.7, scale=np.exp(-1.0)).logpdf(d)[:, None]
     weights = np.exp(logs - logs.max())
     steps = (a[1] - a[0]) * (d[1] - d[0]) * (p[1] - p[0])
     evidence = float(logs.max() + np.log(weights.sum() * steps))

@@ -35,7 +35,7 @@ def test_each_kind_of_scale_gives_its_covariance() -> None:
 def test_scales_of_bounded_parameters_are_relative_to_the_distance_of_the_bound() -> None:
     positive = make_transform({"b": "positive"}, ["a", "b"])
     np.testing.assert_allclose(covariance([1.0, 0.1], positive, (0.0, 5.0)), np.diag([1.0, 4e-4]), rtol=1e-12)
-    np.testing.assert_allclose(covariance(10.0, positive, (0.0, 0.1)), np.diag([100.0, 4.0]), rtol=1e-12)
+    np.testing.assert_allclose(covariance(10.0, positive, (0.0, 0.1)), np.diag([100.0, np.pi**2 / 3.0]), rtol=1e-12)
     draws = np.column_stack((np.arange(4.0), np.exp([0.0, 2.0, 1.0, 5.0])))
     np.testing.assert_allclose(covariance(draws, positive)[1, 1], np.var([0, 2, 1, 5], ddof=1), rtol=1e-12)
 

@@ -118,7 +118,7 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     states = draws.reshape(-1, archive.dim)
     # Twice as many as a surrogate needs: across chains first, then evenly over time.
     in_order = potentials.T.ravel()
-    chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // 2 * (FEW + archive.dim))])
+    chosen = np.isin(known.values, in_order[:: max(1, len(in_order) // (2 * (FEW + archive.dim)))])
     try:
         whitening = Whitening.of_draws(states)
     except np.linalg.LinAlgError:
