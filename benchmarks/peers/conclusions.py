@@ -93,7 +93,8 @@ def _forward_models(runs: Sequence[Verdict]) -> str:
     return (
         f"**Forward models**: emulated outputs take {count(min(of[MODEL] for of in medians))} to "
         f"{count(max(of[MODEL] for of in medians))} runs. BayesFast, which also emulates outputs, takes "
-        f"{count(min(ratios))} to {count(max(ratios))} times as many."
+        f"{count(min(ratios))} to {count(max(ratios))} times as many. Since these runs, other modes are searched for "
+        "by default: [later medians](development/tried/goals.md#with-the-shared-numbers-and-the-search-over-the-prior)."
     )
 
 
