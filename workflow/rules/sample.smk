@@ -7,11 +7,6 @@ CHAINS_FIRST = 1
 EXACT_FIRST = 2
 
 
-def chain_priority(wildcards):
-    """Priority of a sampler's chain."""
-    return CHAINS_FIRST if surrogate_of(wildcards) else EXACT_FIRST
-
-
 rule explore:
     """Run exact HMC from the problem's start, by default the origin."""
     input:
@@ -109,7 +104,7 @@ rule sample:
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
-    priority: chain_priority
+    priority: lambda wc: CHAINS_FIRST if surrogate_of(wc) else EXACT_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
     params:
