@@ -67,10 +67,10 @@ def test_nothing_is_evaluated_that_the_budget_does_not_allow() -> None:
     assert lacking(Contaminated(0.1, 10.0, 3), draws, chains=False, budget=1) == (0.0, 0)
 
 
-def test_a_narrow_component_is_not_taken_for_the_whole() -> None:
-    """A surrogate of it has a tenth of the exact variances, and chains hardly leave it."""
-    law = Contaminated(0.1, 10.0, 3)
+def test_a_surrogate_of_the_narrow_component_is_not_called_good() -> None:
+    """Its variances are a hundredth of the exact ones, and nothing near the mode shows it."""
+    law = Contaminated(0.1, 30.0, 3)
     result = rnshmc.sample(law, np.full(3, 0.1), progress_bar=False)
+    assert (result.sd.value**2 < 0.2 * law.variance).all()
     assert result.verdict.level == "bad"
-    marks = ("exact values far from the mean show mass without draws", "the chains are in different places")
-    assert any(mark in str(result.verdict) for mark in marks)
+    assert "exact values far from the mean show mass without draws" in str(result.verdict)
