@@ -186,8 +186,10 @@ def test_moments_are_right_for_few_units(name: str) -> None:
         if isinstance(case.target, KnownMoments):
             exact = [-case.target.value(x) for x in run.chains[0, :5]]
             np.testing.assert_allclose(run.log_densities[0, :5], exact, rtol=0, atol=1e-8)
-        # The errors of a hundred independent draws: larger standard errors would excuse any error, and are marked.
-        assert errors.stated[:2].max() < 0.1 or run.verdict.level != case.level
+        # The errors of a hundred independent draws: larger standard errors would excuse any error. A run with them
+        # is below the level of the case, and the verdict reports it.
+        marked = run.verdict.level != case.level and "only as precise as" in str(run.verdict)
+        assert errors.stated[:2].max() < 0.1 or marked
 
 
 def test_errors_over_all_laws_are_those_stated() -> None:

@@ -166,7 +166,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"surveyed": 60, "elsewhere": 0.031},
             "doubtful",
-            "! The search ended before the emulator excludes other modes: they may have up to 4% of the posterior.",
+            "! The search ended before the emulator excluded other modes: they may have up to 4% of the posterior.",
         ),
         (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},

@@ -13,7 +13,7 @@ number without a source was set once and not varied. A number that is defined by
 from dataclasses import dataclass, field, replace
 
 from rnshmc.inference.tuning_result import AdaptedHMC, Judging, Modes, Resampling, Teaching, Trajectories
-from rnshmc.inference.tuning_shared import FEW, ROUNDS, TOLERATED, TRIES
+from rnshmc.inference.tuning_shared import BATCH, FEW, ROUNDS, TOLERATED, TRIES
 from rnshmc.inference.tuning_start import (
     Curvatures,
     Descent,
@@ -181,8 +181,8 @@ class Correction:
 
     precision: float = 0.5  # Independent draws with the target errors of expectations, for each requested draw.
     # Exact values in a round at draws that are influential for variances, where tails are long; runs between two fits
-    # to all runs of a forward model.
-    influential: int = FEW
+    # to all runs of a forward model. At 20, two modes from two rows take 154 runs, not 146.
+    influential: int = 2 * BATCH
     settle: int = Process.settle
     transitions: int = 200  # Draws kept of each chain of the surrogate.
     rhat: float = Judging.rhat_good

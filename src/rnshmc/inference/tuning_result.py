@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from rnshmc.inference.tuning_shared import BAD, ROUNDS, TRIES
+from rnshmc.inference.tuning_shared import BAD, FEW, ROUNDS, TRIES
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Modes:
     step: float = 2.0
     hopeless: float = BAD * negligible  # The same before curvatures are measured: by the secants of the descent.
     starts: int = 4  # Starts, where they are drawn.
-    drawn: int = 20  # Draws from which they are taken, without those of zero density.
+    drawn: int = FEW  # Draws from which they are taken, without those of zero density.
     # Starts in a row without a new mode that end the search, where several modes count. A mode that 3% of the starts
     # find is then missed once in twenty runs. With fewer, the verdict doubts that all modes were found.
     quiet: int = 100

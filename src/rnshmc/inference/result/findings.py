@@ -66,7 +66,7 @@ def mode_findings(outcome: Outcome) -> Iterator[Finding]:
     elif count == 1:
         yield _one_mode(outcome, starts)
     if outcome.elsewhere > UNSEEN:
-        text = "The search ended before the emulator excludes other modes: they may have up to"
+        text = "The search ended before the emulator excluded other modes: they may have up to"
         yield Finding("doubtful", f"{text} {_share(outcome.elsewhere)} of the posterior.")
     for mode in outcome.left_out:
         below = f"a log density {mode.value - min(one.value for one in outcome.modes):.3g} below the highest"

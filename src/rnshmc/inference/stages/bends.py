@@ -16,7 +16,7 @@ from rnshmc.types import Array
 
 NEARLY_ALL = 1.0 - TOLERATED
 """Share of the points at which the loss of a new warp has to be smaller. On 24 seeds of log-gamma densities, 0.57 to
-0.82 for warps that the other criteria took, of which half led to 1000 units and more; on twisted Gaussians, funnels and
+0.82 for warps that the other criteria took, half of which cost 1000 units and more; on twisted Gaussians, funnels and
 eight schools, 0.94 to 1."""
 
 
