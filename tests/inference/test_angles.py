@@ -59,15 +59,20 @@ def log_damped(x: Array) -> tuple[float, Array]:
     return float(value), slopes @ left / NOISE + own
 
 
-def quadrature() -> tuple[float, Array, Array]:
-    """Log evidence, means and sds of the damped sine, the phase in the period around 0.3."""
+def quadrature(sd: float = SD, sign: float = 1.0) -> tuple[float, Array, Array]:
+    """Log evidence, means and sds of the damped sine, the phase in the period around 0.3.
+
+    With the sign -1, of the same sine with a negative amplitude and the opposite phase.
+    """
     a, d = np.linspace(0.8, 2.3, 76), np.linspace(0.1, 0.65, 56)
     # The posterior is across 0 and ends far from half a period away, where the log density is hundreds below.
     p = np.linspace(-0.3, 0.8, 111)
     shapes = np.exp(-d[:, None] * TIMES)[:, None] * np.sin(2.0 * TIMES + p[:, None])
     misfit = (DATA**2).sum() - 2.0 * a[:, None, None] * (shapes @ DATA) + a[:, None, None] ** 2 * (shapes**2).sum(-1)
     logs = -0.5 * misfit / NOISE**2 - 30.0 * (np.log(NOISE) + 0.5 * np.log(TURN)) - np.log(TURN)
-    logs += stats.norm.logpdf(a, 1.0, SD)[:, None, None] + stats.lognorm(0.7, scale=np.exp(-1.0)).logpdf(d)[:, None]
+    logs += (
+        stats.norm.logpdf(sign * a, 1.0, sd)[:, None, None] + stats.lognorm(0.7, scale=np.exp(-1.0)).logpdf(d)[:, None]
+    )
     weights = np.exp(logs - logs.max())
     steps = (a[1] - a[0]) * (d[1] - d[0]) * (p[1] - p[0])
     evidence = float(logs.max() + np.log(weights.sum() * steps))
@@ -106,6 +111,18 @@ def test_the_phase_of_a_damped_sine_is_found_across_zero(sine: rnshmc.Result) ->
     assert "phase is an angle, reported from -2.9" in str(sine)
     low, high = sine.quantile([0.05, 0.95], lambda theta: theta[:, 2]).value
     assert -np.pi < low < sine.mean.value[2] < high < np.pi
+
+
+def test_the_opposite_phase_is_another_mode_where_the_prior_allows_it() -> None:
+    prior = {**PRIOR, "amplitude": ("normal", 1.0, 1.0)}
+    model = rnshmc.Model(damped, DATA, likelihood=rnshmc.Gaussian(NOISE), prior=prior)
+    result = rnshmc.sample(model, START, draws=400, progress_bar=False)
+    same, opposite = (quadrature(1.0, sign)[0] for sign in (1.0, -1.0))
+    evidence = np.logaddexp(same, opposite)
+    assert result.verdict.level == "good"
+    assert abs(result.log_evidence.value - evidence) < 4.0 * result.log_evidence.standard_error
+    share = min((mode.share for mode in result.outcome.modes), key=lambda share: share.value)
+    assert abs(share.value - np.exp(opposite - evidence)) < 4.0 * share.standard_error
 
 
 def test_a_saved_result_has_its_angles(sine: rnshmc.Result, tmp_path: Path) -> None:
