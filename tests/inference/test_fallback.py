@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peers.known_laws import Contaminated, LogGamma, NormalMixture, TwistedGaussian
+from scipy.stats import binom
 
 from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, checking, fallback
@@ -229,20 +230,27 @@ def test_two_modes_without_surrogates_are_reported() -> None:
 
 
 def test_states_of_exact_chains_teach_a_surrogate_that_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing came of training from the mode on; the first window of the warm-up is enough here."""
+    """Nothing came of training from the mode on; the first window of the warm-up is enough here.
+
+    So few states leave the variance of a long tail unknown on two of twelve seeds: with a standard error as stated.
+    """
 
     def refused(state: State) -> States:
         yield from ()
         return replace(state, begun=state.whitening, refused=True, reason="it was refused")
 
     monkeypatch.setattr(algorithm, "attempts", refused)
-    outcome = sampled(LogGamma(), np.zeros(3))
-    assert outcome.method == "surrogate"
-    assert not outcome.refused
-    within(outcome, LogGamma.mean, LogGamma.variance)
-    # 30 of 170 transitions of the warm-up, of some five steps each.
-    assert 0 < outcome.by_stage["adapted HMC"].units < 4 * 30 * 2 * 12
-    assert judge(outcome, ["a", "b", "c"]).level == "good"
+    precise = 0
+    for seed in range(1, 6):
+        outcome = sampled(LogGamma(), np.zeros(3), seed=seed)
+        assert outcome.method == "surrogate"
+        assert not outcome.refused
+        within(outcome, LogGamma.mean, LogGamma.variance, draws=1)
+        precise += bool(np.all(outcome.variance.standard_error < np.sqrt(2.0 / MANY) * LogGamma.variance))
+        # 30 of 170 transitions of the warm-up, of some five steps each.
+        assert 0 < outcome.by_stage["adapted HMC"].units < 4 * 30 * 2 * 12
+        assert judge(outcome, ["a", "b", "c"]).level == "good"
+    assert precise >= binom.ppf(0.001, 5, 10 / 12)
 
 
 def test_chains_continue_while_the_surrogates_they_train_are_not_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from rnshmc.inference.surrogate.uncertainty import Paths
 from rnshmc.inference.surrogate.weights import Chosen, Influence, measured_shift, smoothed
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
+from rnshmc.inference.tuning_shared import MANY
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.inference.clouds import cloud, even_paths
@@ -116,9 +117,12 @@ def test_coordinates_that_overflow_have_no_influence() -> None:
     assert np.isfinite(found.at(draws)).all()
 
 
-@pytest.mark.parametrize(("roughness", "rounds"), [(0.0, 1), (2.0, 5)])
-def test_rounds_of_chosen_draws_end_when_variances_are_known(roughness: float, rounds: int) -> None:
-    """At once where the surrogate is right in its tail; where it is off by a factor of e^2 up or down, never."""
+@pytest.mark.parametrize(
+    ("roughness", "fewest", "most"),
+    [(0.0, DEFAULT.correction.influential, DEFAULT.correction.influential), (2.0, MANY // 2, MANY)],
+)
+def test_rounds_of_chosen_draws_end_when_variances_are_known(roughness: float, fewest: int, most: int) -> None:
+    """After one where the surrogate is right in its tail; much later where it is off by a factor of e^2 up or down."""
     rng = stream(6, "influence")
     points = rng.standard_normal((8, 1))
     training = Training(points, 0.5 * points[:, 0] ** 2, points)
@@ -133,4 +137,4 @@ def test_rounds_of_chosen_draws_end_when_variances_are_known(roughness: float, r
     checked = checked_at(archive, posterior, near)
     found = choose(archive, posterior, draws, checked, rng, DEFAULT, aim=1000.0)
     assert found is not None
-    assert len(found[1].points) == rounds * DEFAULT.correction.influential
+    assert fewest <= len(found[1].points) <= most
