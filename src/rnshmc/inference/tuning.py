@@ -42,9 +42,12 @@ class Fitting:
     prior: float = 0.5
     # Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's.
     ceiling: float = 8.0
-    # Standard deviation of errors of potentials, relative to their height above plausible draws, and of long gradients:
+    # Standard deviation of errors of potentials, relative to their height above `rough_from`, and of long gradients:
     # docs/development/tried/bends.md, "Hierarchies that are not centred".
     rough: float = TOLERATED
+    # Height above the lowest potential, and more for each dimension, from which potentials have these errors. GARCH,
+    # seeds 1 to 16: from 8 + d on, three good results were wrong and the median took 477 units; with this, 0 and 371.
+    rough_from: tuple[float, float] = (0.5 * plausible, 1.5)
     # Maximum of those errors, relative to the same share of what a standard normal density does not explain.
     unexplained: float = 3.0
     # Maximum standard deviation of the process, if a candidate is below it. Benchmark: bent densities need a bound.
@@ -60,6 +63,10 @@ class Fitting:
     def rows_of(self, dim: int) -> int:
         """Minimum number of equations of a point with its gradient."""
         return 1 + (dim if dim <= self.whole else min(dim, self.least_directions))
+
+    def rough_height(self, dim: int) -> float:
+        """Height above the lowest potential from which potentials have errors."""
+        return self.rough_from[0] + self.rough_from[1] * dim
 
     def plausible_height(self, dim: int) -> float:
         """Height of plausible draws above the lowest potential, at most."""
@@ -184,7 +191,7 @@ class Correction:
     # to all runs of a forward model. At 20, two modes from two rows take 154 runs, not 146.
     influential: int = 2 * BATCH
     settle: int = Process.settle
-    transitions: int = 200  # Draws kept of each chain of the surrogate.
+    transitions: int = Judging.enough  # Draws kept of each chain of the surrogate.
     rhat: float = Judging.rhat_good
     doublings: int = ROUNDS  # Maximum number of times that chains that disagree are made twice as long.
     hopeless: float = Judging.rhat_bad  # R-hat above which half of the doublings end them: chains in different places.

@@ -66,7 +66,7 @@ class Trajectories:
 class AdaptedHMC:
     """HMC on the exact potential, where no surrogate is good enough and there are gradients."""
 
-    chains: int = 4
+    chains: int = Modes.starts
     acceptance: float = 0.8  # Target of dual averaging (Hoffman and Gelman 2014).
     # Transitions of the first window of the warm-up; the k-th has k times as many. Draws of all but the last whiten.
     warm_up: int = 30

@@ -186,7 +186,7 @@ def errors_far_up(points: Array, heights: Array, slopes: Array, tuning: Fitting)
     Where a normal density is as high, its gradient has the length sqrt(2 U). Values and slopes of a standard normal
     density have no error far up, for where the posterior is nearly normal its points far up are most informative.
     """
-    least = tuning.plausible_height(slopes.shape[1])
+    least = tuning.rough_height(slopes.shape[1])
     beyond = np.column_stack((heights - least, _lengths(slopes) - np.sqrt(2.0 * least)))
     unexplained = np.column_stack((np.abs(heights - 0.5 * (points**2).sum(axis=1)), _lengths(slopes - points)))
     return np.asarray(tuning.rough * np.minimum(tuning.unexplained * unexplained, np.maximum(beyond, 0.0)))
