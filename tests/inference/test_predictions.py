@@ -9,6 +9,7 @@ import pytest
 import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.inference.result.prediction import Prediction
 from rnshmc.types import Array
 from tests.inference.model_cases import DATA, Counted, decay, decaying, sampled
 
@@ -65,3 +66,12 @@ def test_outputs_have_the_structure_of_the_data(tmp_path: Path, monkeypatch: pyt
     assert {name: array.shape for name, array in stored.items()} == {"early": (167, 2, 3), "late": (167, 6)}
     with pytest.raises(ParameterError, match="the forward model's output 'late' is missing"):
         sampled(rnshmc.Model(lambda x: {"early": data["early"]}, data, likelihood=likelihood), np.zeros(2))
+
+
+def test_a_name_of_data_that_is_no_formula_is_drawn_as_it_is_written() -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    outputs = {r"$\frac{$": np.ones((3, 2)), r"$\alpha$": np.ones((3, 2))}
+    data = {name: values[0] for name, values in outputs.items()}
+    panels = Prediction(outputs, outputs, data).plot(figure.subplots(2))
+    figure.draw_without_rendering()
+    assert [panel.get_ylabel() for panel in panels] == [r"\$\frac{\$", r"$\alpha$"]

@@ -253,6 +253,12 @@ def test_figures_of_nothing_are_refused(
         result.plot()
 
 
+def test_a_name_that_is_no_formula_is_drawn_as_it_is_written(result: rnshmc.Result, pyplot: ModuleType) -> None:
+    figure = replace(result, names=(r"$\frac{$", r"$\alpha$"), units=("", "")).plot()
+    figure.draw_without_rendering()
+    assert [panel.get_xlabel() for panel in figure.axes[2:]] == [r"\$\frac{\$", r"$\alpha$"]
+
+
 def test_a_point_of_zero_density_is_told_and_not_drawn(result: rnshmc.Result, pyplot: ModuleType) -> None:
     checked = result.outcome.checked
     assert checked is not None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.result.prediction import as_label
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 
@@ -167,7 +168,8 @@ def _range(values: Array) -> tuple[float, float]:
 
 
 def _label(result: "Result", i: int) -> str:
-    return f"{result.names[i]} [{result.units[i]}]" if result.units[i] else result.names[i]
+    unit = f" [{result.units[i]}]" if result.units[i] else ""
+    return as_label(result.names[i] + unit)
 
 
 FIGURES: dict[str, Callable[["Result", Sequence[str]], Any]] = {

@@ -68,7 +68,7 @@ class Prediction:
             middle = np.nanmedian(outputs.reshape(len(outputs), -1), axis=0)
             panel.plot(index, middle, color="black", drawstyle="steps-mid", label="outputs, median")
             panel.plot(index, data.ravel(), "o", color="tab:blue", markersize=3, label="data")
-            panel.set(xlabel="index of the output", ylabel=name or "output")
+            panel.set(xlabel="index of the output", ylabel=as_label(name or "output"))
         axes[0].legend(fontsize="small")
         return axes
 
@@ -103,6 +103,17 @@ def stored(prediction: Prediction | None, seed: int) -> Prediction:
     if seed != SEED:
         raise ParameterError(f"seed: a result from a file only has the prediction of seed {SEED}, got {seed}")
     return prediction
+
+
+def as_label(name: str) -> str:
+    """Text for a figure: a formula if matplotlib can draw it; otherwise the name as written, with its dollar signs."""
+    from matplotlib.mathtext import MathTextParser
+
+    try:
+        MathTextParser("path").parse(name)
+    except ValueError:
+        return name.replace("$", r"\$")
+    return name
 
 
 def _named(arrays: Structured | Mapping[str, Array]) -> Mapping[str, Array]:
