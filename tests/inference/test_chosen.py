@@ -13,6 +13,7 @@ from rnshmc.inference.transforms import make_transform
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference import model_cases
 
 REAL = make_transform(None, ["a", "b"])
 
@@ -72,3 +73,15 @@ def test_thousands_of_known_evaluations_are_used_in_seconds(caplog: pytest.LogCa
     assert result.verdict.level == "good"
     assert (np.abs(result.mean.value) < z_bound(2) * result.mean.standard_error).all()
     assert result.spent.units < 200
+
+
+def test_thousands_of_known_runs_of_a_model_are_used_in_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    """20000 runs, spread over the posterior and beyond it."""
+    points = stream(1, "runs").normal([0.6, 0.0], 0.4, (20_000, 2))
+    outputs = np.exp(points[:, :1] - np.exp(points[:, 1:]) * model_cases.TIMES)
+    with caplog.at_level(logging.WARNING, logger="rnshmc"):
+        result = model_cases.sampled(model_cases.decaying(), evaluations={"points": points, "outputs": outputs})
+    assert "of 20000 are learnt from, spread over those near the mode" in caplog.text
+    assert result.outcome.emulated is not None
+    assert result.verdict.level == "good", str(result.verdict)
+    assert result.spent.units < 60  # of a run without known ones
