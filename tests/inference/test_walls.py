@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import rnshmc
 from rnshmc.inference.transforms import make_transform, roundest
@@ -100,14 +101,23 @@ def test_a_declared_bound_is_not_reported() -> None:
 
 
 def test_a_wall_across_coordinates_is_none_of_one() -> None:
-    """No bound is reported, and the verdict is not good."""
+    """No bound is reported, the verdict is not good, and draws are corrected for the mass beyond the wall."""
 
     def slanted(x: Array) -> tuple[float, Array]:
         return (-0.5 * float(x @ x), -x) if x[0] + x[1] > 0.3 else (-np.inf, np.zeros(2))
 
-    found = rnshmc.sample(slanted, [1.0, 0.5], draws=500, budget=6000)
-    assert FREE not in str(found.verdict)
-    assert found.verdict.level != "good"
+    # Across the wall a normal variable that is cut off.
+    exact, levels = stats.truncnorm.mean(0.3 / np.sqrt(2.0), np.inf), list[str]()
+    for seed in range(1, 4):
+        found = rnshmc.sample(slanted, [1.0, 0.5], draws=500, seed=seed, budget=6000, progress_bar=False)
+        assert FREE not in str(found.verdict)
+        levels.append(found.verdict.level)
+        across = found.expectation(lambda x: x.sum(axis=1) / np.sqrt(2.0))
+        if levels[-1] == "doubtful":
+            assert across.standard_error < 0.2
+            assert abs(across.value - exact) < z_bound(3) * across.standard_error
+    assert "good" not in levels
+    assert levels.count("doubtful") >= 2
 
 
 def test_a_resumed_run_takes_up_the_same_bound(tmp_path: Any) -> None:
