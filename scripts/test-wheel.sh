@@ -21,7 +21,7 @@ from pathlib import Path
 import rnshmc
 
 assert Path(rnshmc.__file__).is_relative_to(sys.prefix), f"{rnshmc.__file__} is not the wheel's"
-others = ("snakemake", "dolfinx", "papermill", "seaborn", "sklearn", "pooch")
+others = ("snakemake", "dolfinx", "papermill", "seaborn", "sklearn")
 assert not [name for name in others if importlib.util.find_spec(name)], "the plain install brings the pipeline"
 PYTHON
 "$python" "$project/scripts/run_page.py" "$project/docs/tutorial.md"

@@ -47,7 +47,7 @@ def test_sampling_needs_nothing_of_the_pipeline() -> None:
 import sys
 import rnshmc
 rnshmc.sample, rnshmc.Result, rnshmc.UMBridge, rnshmc.LeastSquares
-others = ("snakemake", "dolfinx", "matplotlib", "pandas", "seaborn", "sklearn", "h5py", "pooch")
+others = ("snakemake", "dolfinx", "matplotlib", "pandas", "seaborn", "sklearn", "h5py")
 print([name for name in others if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

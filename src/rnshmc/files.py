@@ -13,9 +13,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +127,29 @@ def read_npz(
                 return {name: stored[name] for name in names or stored.files}
     except DAMAGED_ARCHIVE as damage:
         raise error(f"{path}: {says.format(damage)}") from damage
+
+
+@dataclass(frozen=True, eq=False)
+class NpzRecord:
+    """Base of dataclasses of arrays, numbers and strings that are saved to and loaded from npz files."""
+
+    _damaged: ClassVar[type[RnshmcError]] = DataError
+
+    def save(self, path: str | Path) -> None:
+        """Write the fields to an npz file atomically; equal fields give equal bytes."""
+        with atomic_path(Path(path)) as temporary:
+            np.savez(temporary, **{field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file written by `save`.
+
+        Raises `DataError`, for a surrogate `StoreError`, if the file cannot be read or lacks a field; the message names
+        both.
+        """
+        says = f"not a saved {cls.__name__}: {{}}"
+        entries = read_npz(path, *(field.name for field in fields(cls)), says=says, error=cls._damaged)
+        return cls(**{name: entry if entry.ndim else entry.item() for name, entry in entries.items()})
 
 
 def remove_leftovers(path: Path) -> None:

@@ -39,7 +39,8 @@ class Posterior:
         data = posterior.inference_data(result)
 
     The density is computed in double precision, whatever JAX's default; with callbacks, the default has to be double
-    precision, too. NumPyro runs the model a few times to initialise it.
+    precision, too. NumPyro runs the model a few times to initialise it. Raises `ParameterError` if the model has no
+    continuous latent site, or callbacks in single precision.
 
     Parameters
     ----------
@@ -49,11 +50,6 @@ class Posterior:
         Arguments of the model.
     init_strategy
         NumPyro's strategy for the start; None: ``init_to_median``.
-
-    Raises
-    ------
-    ParameterError
-        If the model has no continuous latent site, or callbacks in single precision.
     """
 
     def __init__(
@@ -132,12 +128,6 @@ class Posterior:
         """
         return result.to_arviz(variables=self.variables, **self._labels(coords, dims))
 
-    def check_labels(
-        self, *, coords: Mapping[str, Any] | None = None, dims: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
-        """Check that coords and dims fit the sites before anything is spent. Raises `ParameterError` if they do not."""
-        check_labels(self.variables, len(self.x0), **self._labels(coords, dims))
-
     def _labels(self, coords: Mapping[str, Any] | None, dims: Mapping[str, Sequence[str]] | None) -> dict[str, Any]:
         observed = {name: np.asarray(site["value"]) for name, site in self._sites.items() if site.get("is_observed")}
         plates = {name: _plates(site) for name, site in self._sites.items()}
@@ -157,6 +147,9 @@ def sample(
     **settings: Any,
 ) -> Any:
     """Sample the posterior of a NumPyro model with few evaluations.
+
+    Raises `ParameterError` if the model has no continuous latent site, or an argument is invalid. Errors of
+    `rnshmc.sample` pass through.
 
     Parameters
     ----------
@@ -180,14 +173,9 @@ def sample(
     arviz.InferenceData
         As from ``arviz.from_numpyro``. The attributes of ``posterior`` hold the verdict and the cost. A verdict other
         than good is logged as a warning.
-
-    Raises
-    ------
-    ParameterError
-        If the model has no continuous latent site, or an argument is invalid. Errors of `rnshmc.sample` pass through.
     """
     posterior = Posterior(model, args, kwargs, init_strategy=init_strategy)
-    posterior.check_labels(coords=coords, dims=dims)
+    check_labels(posterior.variables, len(posterior.x0), **posterior._labels(coords, dims))
     start = posterior.x0 if x0 is None else x0
     width = posterior.scale if scale is None else scale
     result = sample_density(posterior, start, names=posterior.names, scale=width, **settings)

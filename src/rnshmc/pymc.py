@@ -39,16 +39,13 @@ class Posterior:
         table = result.summary(variables=posterior.variables)
         data = posterior.inference_data(result)
 
+    Raises `ParameterError` if a free variable is discrete, or the model has none.
+
     Parameters
     ----------
     model
         All free variables have to be continuous. If the gradient is unavailable, as with a black-box Op, values alone
         are used. Any likelihood that PyMC evaluates will do.
-
-    Raises
-    ------
-    ParameterError
-        If a free variable is discrete, or the model has none.
     """
 
     def __init__(self, model: Any = None) -> None:
@@ -172,6 +169,9 @@ def sample(
 ) -> Any:
     """Sample the posterior of a PyMC model with few evaluations.
 
+    Raises `ParameterError` if the model has discrete variables, or an argument is invalid. Errors of `rnshmc.sample`
+    pass through.
+
     Parameters
     ----------
     model
@@ -192,11 +192,6 @@ def sample(
     arviz.InferenceData
         As from ``pm.sample``. The attributes of ``posterior`` hold the verdict and the cost. A verdict other than good
         is logged as a warning.
-
-    Raises
-    ------
-    ParameterError
-        If the model has discrete variables, or an argument is invalid. Errors of `rnshmc.sample` pass through.
     """
     posterior = Posterior(model)
     posterior.check(var_names)

@@ -4,6 +4,7 @@ It needs the extra ``pypesto``: ``pip install ".[pypesto]"`` in a clone of the r
 """
 
 import logging
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -159,42 +160,20 @@ class LogDensity:
         return (-found[0], -np.asarray(found[1])) if len(self._orders) == 2 else -found
 
 
-class Residuals:
-    """The residuals of a pyPESTO problem as a function of its free parameters, and their Jacobian."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._objective = problem.objective
-
-    def __call__(self, x: Array) -> Array:
-        """Residuals at x, (m,)."""
-        return np.asarray(self._objective(x, sensi_orders=(0,), mode=MODE_RES))
-
-    def jacobian(self, x: Array) -> Array:
-        """Their Jacobian, (m, d)."""
-        return np.asarray(self._objective(x, sensi_orders=(1,), mode=MODE_RES))
-
-
 def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
     """The posterior of a problem from its residuals, and the objective minus its negative log density, a constant.
 
-    The objective and the residuals are evaluated at x and at a point beside it. Raises `ParameterError` if there are no
-    residuals, or half the sum of their squares is not the objective up to a constant.
-
-    Parameters
-    ----------
-    problem
-        A problem whose objective has residuals.
-    x
-        A point inside the bounds, (d,).
+    The objective and the residuals are evaluated at x, (d,), inside the bounds, and at a point beside it. Raises
+    `ParameterError` if there are no residuals, or half the sum of their squares is not the objective up to a constant.
     """
     objective = problem.objective
     if not objective.has_res:
         raise ParameterError("outputs: the objective has no residuals; sample without outputs=True")
-    residuals = Residuals(problem)
+    residuals, jacobian = (partial(objective, sensi_orders=(order,), mode=MODE_RES) for order in (0, 1))
     # Towards the farther bound, so that each coordinate moves.
     up, down = (np.where(np.isfinite(side), np.abs(side - x), 1.0) for side in (problem.ub, problem.lb))
     beside = x + STEP * np.where(up >= down, up, -down)
-    found = [(float(objective(point)), residuals(point)) for point in (x, beside)]
+    found = [(float(objective(point)), np.asarray(residuals(point))) for point in (x, beside)]
     constants = [value - 0.5 * float(rest @ rest) for value, rest in found]
     largest = max(1.0, *(abs(value) for value, _ in found))
     if not abs(constants[1] - constants[0]) < ROUNDING * largest:
@@ -203,5 +182,5 @@ def least_squares(problem: Problem, x: Array) -> tuple[LeastSquares, float]:
             f"{constants[1]:.6g} at another; the difference has to be constant. Sample without outputs=True"
         )
     size = len(found[0][1])
-    model = LeastSquares(residuals, np.zeros(size), 1.0, jacobian=residuals.jacobian if objective.has_sres else None)
+    model = LeastSquares(residuals, np.zeros(size), 1.0, jacobian=jacobian if objective.has_sres else None)
     return model, constants[0] - 0.5 * size * float(np.log(2.0 * np.pi))

@@ -50,6 +50,8 @@ class Posterior:
         table = result.summary(variables=posterior.variables)
         data = result.to_arviz(variables=posterior.variables)
 
+    Raises `ParameterError` if the program has no parameters.
+
     Parameters
     ----------
     model
@@ -58,11 +60,6 @@ class Posterior:
         Whether ``variables`` has transformed parameters and generated quantities.
     seed
         Seed of the random numbers of generated quantities.
-
-    Raises
-    ------
-    ParameterError
-        If the program has no parameters.
     """
 
     def __init__(self, model: StanModel, *, include_tp: bool = True, include_gq: bool = True, seed: int = 1) -> None:
@@ -134,6 +131,9 @@ def sample(
 ) -> Any:
     """Sample the posterior of a Stan program with few evaluations.
 
+    Raises `ParameterError` if the program has no parameters, or an argument is invalid. Errors of `rnshmc.sample` pass
+    through.
+
     Parameters
     ----------
     model
@@ -157,11 +157,6 @@ def sample(
     arviz.InferenceData
         Constrained parameters, transformed parameters and generated quantities, in their shapes. The attributes of
         ``posterior`` hold the verdict and the cost. A verdict other than good is logged as a warning.
-
-    Raises
-    ------
-    ParameterError
-        If the program has no parameters, or an argument is invalid. Errors of `rnshmc.sample` pass through.
     """
     posterior = Posterior(model, include_tp=include_tp, include_gq=include_gq, seed=seed)
     labels: dict[str, Any] = {"groups": groups, "coords": coords, "dims": dims}

@@ -24,7 +24,7 @@ def errors_of(quartic: float) -> Array:
     whitening = Whitening(np.zeros(DIM), np.eye(DIM))
     process = learnt(training, whitening, 0.0, rng, DEFAULT.fitting, like=None, lengths=(1.0,))
     assert isinstance(process, GradientKernel)
-    return process.amplitude * process.errors
+    return process.amplitude * process.solution.errors
 
 
 def test_points_of_a_normal_density_far_up_have_no_error() -> None:

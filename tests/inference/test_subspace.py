@@ -105,7 +105,7 @@ def test_errors_of_points_far_up_are_those_of_compressed_slopes() -> None:
     assert shrink < 0.5
     length = float(np.linalg.norm(whitening.slopes(gradient[None])))
     # `errors` are in units of the process's standard deviation, and those of gradients times l.
-    found = kernel.errors[-1, 1] / kernel.length_scale * kernel.amplitude
+    found = kernel.solution.errors[-1, 1] / kernel.length_scale * kernel.amplitude
     expected = 0.1 * (shrink * length - np.sqrt(2.0 * tuning.plausible_height(20)))
     # The amplitude that errors are relative to is that of the solution before.
     assert found == pytest.approx(expected, rel=0.5)

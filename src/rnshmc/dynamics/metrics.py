@@ -1,47 +1,12 @@
 """Metrics: distribution of the momentum, velocity and kinetic energy (paper A, section 2.1)."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array
-
-
-class Metric(Protocol):
-    """A mass matrix M."""
-
-    def sample_momentum(self, rng: np.random.Generator, dim: int) -> Array:
-        """Draw p ~ N(0, M), shape (dim,)."""
-        ...
-
-    def velocity(self, p: Array) -> Array:
-        """M^-1 p."""
-        ...
-
-    def kinetic_energy(self, p: Array) -> float:
-        """p' M^-1 p / 2."""
-        ...
-
-
-class LocalMetric(Metric, Protocol):
-    """The mass matrix M = G(q) at one point of a Riemannian manifold (paper A, section 2.2)."""
-
-    @property
-    def log_det(self) -> float:
-        """log det M."""
-        ...
-
-    @property
-    def inverse_factor(self) -> Array:
-        """F with F F' = M^-1, shape (dim, r), as `rnshmc.types.RiemannianDriver.metric_vjp` takes it."""
-        ...
-
-    def length(self, displacement: Array) -> float:
-        """sqrt(v' M v) of a displacement v: its length in local units."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -63,14 +28,9 @@ class IdentityMetric:
 
 @dataclass(frozen=True)
 class DenseMetric:
-    """M as a dense symmetric positive definite matrix, such as the Hessian of U at the mode.
+    """M as a dense matrix, shape (dim, dim), such as the Hessian of U at the mode.
 
     Raises `ParameterError` if ``mass`` is not a symmetric positive definite matrix.
-
-    Parameters
-    ----------
-    mass
-        Mass matrix, shape (dim, dim).
     """
 
     mass: Array
@@ -111,25 +71,20 @@ class DenseMetric:
 
     @property
     def inverse_factor(self) -> Array:
-        """L^-T, shape (dim, dim), for M = L L'."""
+        """F with F F' = M^-1 for `rnshmc.types.RiemannianDriver.metric_vjp`: L^-T, shape (dim, dim)."""
         identity = np.eye(len(self._chol))
         return np.asarray(scipy.linalg.solve_triangular(self._chol, identity, lower=True, trans="T"))
 
     def length(self, displacement: Array) -> float:
-        """sqrt(v' M v) = |L'v|."""
+        """sqrt(v' M v) = |L'v| of a displacement v: its length in local units."""
         return float(np.linalg.norm(displacement @ self._chol))
 
 
 @dataclass(frozen=True)
 class DiagonalMetric:
-    """M as a diagonal matrix with positive entries.
+    """M as a diagonal matrix, given by its diagonal, shape (dim,).
 
     Raises `ParameterError` if ``diagonal`` is not a vector of positive numbers.
-
-    Parameters
-    ----------
-    diagonal
-        Diagonal of the mass matrix, shape (dim,).
     """
 
     diagonal: Array
@@ -166,6 +121,12 @@ class DiagonalMetric:
     def length(self, displacement: Array) -> float:
         """sqrt(v' M v)."""
         return float(np.linalg.norm(self._sd * displacement))
+
+
+LocalMetric = DenseMetric | DiagonalMetric
+"""The mass matrix M = G(q) at one point of a Riemannian manifold (paper A, section 2.2)."""
+Metric = IdentityMetric | LocalMetric
+"""A mass matrix M."""
 
 
 def local_metric(mass: Array) -> LocalMetric:

@@ -22,22 +22,13 @@ _MAX_ITERATIONS = 200
 class LinearSystem:
     """K x = b for a symmetric positive definite K that is assembled repeatedly with the same pattern.
 
-    The PETSc objects are destroyed with it; on several ranks all have to let go of it together. Raises `ParameterError`
-    if there is no such solver, or PETSc was built without the package that it takes.
+    ``form`` is compiled. The rows and columns of the Dirichlet conditions ``fixed`` are those of the identity.
+    ``index_map`` has the space's degrees of freedom that this rank owns, and its ghosts. The ``solver`` "direct" is a
+    Cholesky factorisation, PETSc's own on one rank and that of MUMPS on several; "multigrid" is conjugate gradients,
+    preconditioned by the algebraic multigrid of hypre.
 
-    Parameters
-    ----------
-    form
-        Compiled bilinear form.
-    fixed
-        Dirichlet conditions: their rows and columns of K are those of the identity.
-    index_map
-        Index map of the space's degrees of freedom: those that this rank owns, and its ghosts.
-    comm
-        The ranks of the space's mesh.
-    solver
-        ``"direct"``: Cholesky factorisation, PETSc's own on one rank and that of MUMPS on several. ``"multigrid"``:
-        conjugate gradients, preconditioned by the algebraic multigrid of hypre.
+    The PETSc objects are destroyed with the system; on several ranks all have to let go of it together. Raises
+    `ParameterError` if there is no such solver, or PETSc was built without the package that it takes.
     """
 
     def __init__(self, form: Any, fixed: list[Any], index_map: Any, comm: MPI.Comm, solver: str) -> None:

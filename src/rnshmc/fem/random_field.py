@@ -10,7 +10,6 @@ the pairs are distinguished by symmetry instead, so the basis is the same on eve
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,43 +21,16 @@ from rnshmc.errors import ParameterError
 from rnshmc.types import Array
 
 
-class RandomField(Protocol):
-    """Leading modes of a Karhunen-Loeve expansion."""
-
-    @property
-    def points(self) -> Array:
-        """Cell centroids, (n, 2)."""
-        ...
-
-    @property
-    def eigenvalues(self) -> Array:
-        """lambda_i of the n x n kernel matrix, largest first, (d,)."""
-        ...
-
-    @property
-    def modes(self) -> Array:
-        """sqrt(lambda_i) v_i at the centroids, (n, d)."""
-        ...
-
-    def at(self, centroids: Array) -> Array:
-        """Modes at some cells, such as those of one rank, in any order.
-
-        Row k of the result, shape (m, d), holds the modes at ``centroids[k]``: some of ``points``, in any order, up to
-        rounding. Raises `ParameterError` if a centroid is not among ``points``, or comes twice.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class ProductField:
-    """Modes that are products of one-dimensional ones: nothing is stored for a cell. See `RandomField`."""
+    """Modes that are products of one-dimensional ones: nothing is stored for a cell."""
 
     vectors: Array
     """Unit eigenvectors of the one-dimensional kernel matrix, in columns, shape (cells, cells)."""
     pairs: npt.NDArray[np.intp]
     """The eigenvectors along x1 and along x2 whose product a mode is, shape (2, d)."""
     eigenvalues: Array
-    """lambda_i, shape (d,)."""
+    """lambda_i of the n x n kernel matrix, largest first, shape (d,)."""
 
     @property
     def points(self) -> Array:
@@ -73,7 +45,10 @@ class ProductField:
         return self.at(self.points)
 
     def at(self, centroids: Array) -> Array:
-        """Modes at some of the cells, (m, d); see `RandomField.at`."""
+        """Modes at some cells, such as those of one rank: row k of the result, shape (m, d), is for ``centroids[k]``.
+
+        Raises `ParameterError` if a centroid is not among ``points``, up to rounding, or comes twice.
+        """
         cells = len(self.vectors)
         place = cells * centroids - 0.5
         along, up = np.clip(np.rint(place), 0, cells - 1).astype(int).T
@@ -86,14 +61,14 @@ class ProductField:
 
 @dataclass(frozen=True)
 class TabulatedField:
-    """Modes known by their values in every cell. See `RandomField`."""
+    """Modes known by their values in every cell."""
 
     points: Array
     """Cell centroids, shape (n, 2)."""
     vectors: Array
     """Unit eigenvectors v_i of the kernel matrix, shape (n, d)."""
     eigenvalues: Array
-    """lambda_i, shape (d,)."""
+    """lambda_i, as in `ProductField`."""
 
     @property
     def modes(self) -> Array:
@@ -102,11 +77,15 @@ class TabulatedField:
         return modes
 
     def at(self, centroids: Array) -> Array:
-        """Modes at some of the cells, (m, d); see `RandomField.at`."""
+        """Modes at some cells, (m, d), as `ProductField.at`."""
         distance, index = map(np.asarray, KDTree(self.points).query(centroids))
         _check_cells(index, distance)
         modes: Array = self.modes[index]
         return modes
+
+
+RandomField = ProductField | TabulatedField
+"""Leading modes of a Karhunen-Loeve expansion."""
 
 
 def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: float, variance: float) -> RandomField:
@@ -157,7 +136,7 @@ def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
     return TabulatedField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
 
 
-_EXPANSIONS: dict[str, Callable[[int, int, float], ProductField | TabulatedField]] = {
+_EXPANSIONS: dict[str, Callable[[int, int, float], RandomField]] = {
     "quadrilateral": _quadrilaterals,
     "triangle": _triangles,
 }

@@ -45,7 +45,8 @@ class AdaptiveHMC:
 
     After each transition the driver learns the state, whether new or repeated, and its exact potential; with
     probability a_t it adopts what it has learnt. The exact potential decides, as in `HMC`. The kernel and its driver
-    change from step to step, so each chain needs its own.
+    change from step to step, so each chain needs its own. Raises `ParameterError` if a setting is out of range, driver
+    and potential differ in dimension, or the driver does not learn.
 
     Parameters
     ----------
@@ -57,11 +58,6 @@ class AdaptiveHMC:
         As in `HMC`.
     offset, exponent
         The schedule a_t, see `VanishingAdaptation`; t counts the steps of this kernel.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range, driver and potential differ in dimension, or the driver does not learn.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from rnshmc.kernels.transition import (
     TransitionInfo,
     check_dynamics,
     check_finite_start,
-    checked_start,
+    evaluated_start,
     metropolis,
     solver_failure,
 )
@@ -22,7 +22,7 @@ class HMC:
 
     The leapfrog map is reversible and volume-preserving for any force, so the Metropolis step with the exact
     Hamiltonian leaves the exact posterior invariant for any driver (paper A, appendix 1). It only affects the
-    acceptance.
+    acceptance. Raises `ParameterError` if a setting is out of range, or driver and potential differ in dimension.
 
     Parameters
     ----------
@@ -41,11 +41,6 @@ class HMC:
         Evaluations of the driving gradient in each leapfrog step, >= 1. Extra evaluations do not change the draws. The
         published implementations evaluate it at both ends of each step, so twice where two steps meet; comparisons with
         printed speed-ups need that baseline.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range, or driver and potential differ in dimension.
     """
 
     def __init__(
@@ -73,11 +68,7 @@ class HMC:
 
         Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
-        q = checked_start(q, self._potential.dim)
-        try:
-            potential, gradient = self._decide_and_drive(q)
-        except NumericalError as error:
-            raise ParameterError(f"start: {error}") from error
+        q, potential, gradient = evaluated_start(q, self._potential.dim, self._decide_and_drive)
         check_finite_start(potential, gradient)
         return State(q, potential, gradient)
 

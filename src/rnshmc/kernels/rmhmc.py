@@ -10,7 +10,7 @@ from rnshmc.kernels.transition import (
     TransitionInfo,
     check_dynamics,
     check_finite_start,
-    checked_start,
+    evaluated_start,
     metropolis,
     solver_failure,
 )
@@ -36,7 +36,8 @@ class RMHMC:
         H(q, p) = U(q) + log|G(q)| / 2 + p' G(q)^-1 p / 2
 
     So the exact posterior is invariant for any metric and force of the driver, as long as its ``metric_vjp`` is the
-    derivative of its ``metric``, which makes the map volume-preserving.
+    derivative of its ``metric``, which makes the map volume-preserving. Raises `ParameterError` if a setting is out of
+    range, driver and potential differ in dimension, or the driver has no metric.
 
     Parameters
     ----------
@@ -56,11 +57,6 @@ class RMHMC:
     fixed_point_iterations
         Iterate this many times instead, without a check or a step back, as the published implementation does. The chain
         is then not exact: use it only to compare times with printed ones.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range, driver and potential differ in dimension, or the driver has no metric.
     """
 
     def __init__(
@@ -93,11 +89,9 @@ class RMHMC:
         Raises `ParameterError` if ``q`` has the wrong shape, or potential, force or metric cannot be evaluated: a chain
         cannot start there.
         """
-        q = checked_start(q, self._potential.dim)
-        try:
-            potential, there = self._potential.value(q), point(self._driver, q)
-        except NumericalError as error:
-            raise ParameterError(f"start: {error}") from error
+        q, potential, there = evaluated_start(
+            q, self._potential.dim, lambda q: (self._potential.value(q), point(self._driver, q))
+        )
         check_finite_start(potential, there.force)
         return RiemannianState(q, potential, there)
 

@@ -15,7 +15,7 @@ from rnshmc.kernels.transition import (
     TransitionInfo,
     check_dynamics,
     check_finite_start,
-    checked_start,
+    evaluated_start,
     solver_failure,
 )
 from rnshmc.types import Array, MinibatchDriver, Potential
@@ -40,7 +40,8 @@ class SGHMC:
 
     The chain only approximates the posterior: its stationary distribution has a discretisation error and is heated by
     the noise of the mini-batches. Both errors vanish with eps. The learning rate of Chen, Fox and Guestrin is eps^2
-    here, and their momentum decay is eps C.
+    here, and their momentum decay is eps C. Raises `ParameterError` if a setting is out of range, driver and potential
+    differ in dimension, or the driver has no mini-batches, or none of that size.
 
     Parameters
     ----------
@@ -60,12 +61,6 @@ class SGHMC:
         Whether to multiply the sum over a mini-batch of n of N observations by N / n. If not, as in the published
         implementation, E g is the gradient of (n / N) L + P for U = L + P with the prior's P: as the steps become
         small, the chain samples the posterior with the likelihood raised to the power n / N.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range, driver and potential differ in dimension, or the driver has no mini-batches, or
-        none of that size.
     """
 
     def __init__(
@@ -97,12 +92,9 @@ class SGHMC:
 
         Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
-        q = checked_start(q, self._potential.dim)
-        at_rest = np.zeros_like(q)
-        try:
-            potential = self._potential.value(q)
-        except NumericalError as error:
-            raise ParameterError(f"start: {error}") from error
+        q, potential, at_rest = evaluated_start(
+            q, self._potential.dim, lambda q: (self._potential.value(q), np.zeros_like(q))
+        )
         check_finite_start(potential, at_rest)
         return LangevinState(q, potential, at_rest)
 
@@ -134,7 +126,8 @@ class CorrectedSGHMC:
     before the trajectory, independently of the state, and kept to its end. So this is `HMC` with a random driver: each
     driver leaves the posterior invariant (paper B, Theorem 1), so their mixture does. A new mini-batch for each
     gradient would also be exact, since the reverse order is equally likely, but needs one for each step. There is no
-    friction: with it, the Metropolis step would need the density of the noise.
+    friction: with it, the Metropolis step would need the density of the noise. Raises `ParameterError` if a setting is
+    out of range, driver and potential differ in dimension, or the driver has no mini-batches, or none of that size.
 
     Parameters
     ----------
@@ -150,12 +143,6 @@ class CorrectedSGHMC:
         Whether to multiply the sum over a mini-batch of n of N observations by N / n. If not, as in the published
         implementation, the force is a small fraction of the true one and trajectories are almost straight; the
         Metropolis step still leaves the posterior invariant.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of range, driver and potential differ in dimension, or the driver has no mini-batches, or
-        none of that size.
     """
 
     def __init__(

@@ -1,12 +1,15 @@
 """The outcome of a transition: the only place where proposals are accepted, rejected and flagged."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rnshmc.errors import ParameterError
+from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array, Driver, Potential
+
+T = TypeVar("T")
 
 DIVERGENCE_THRESHOLD = 1000.0
 """A trajectory with a larger energy error is divergent (the convention of Stan and PyMC)."""
@@ -23,7 +26,7 @@ class State(NamedTuple):
 
 
 class TransitionInfo(NamedTuple):
-    """Record of one transition, with fields and dtypes as in `INFO_DTYPES`."""
+    """Record of one transition."""
 
     accepted: bool
     accept_prob: float
@@ -33,14 +36,8 @@ class TransitionInfo(NamedTuple):
     n_steps: int
 
 
-INFO_DTYPES: dict[str, type] = {
-    "accepted": np.bool_,
-    "accept_prob": np.float64,
-    "delta_h": np.float64,
-    "diverging": np.bool_,
-    "solver_failed": np.bool_,
-    "n_steps": np.int64,
-}
+INFO_DTYPES: dict[str, type] = TransitionInfo.__annotations__
+"""Type of each field, with which NumPy makes an array of it."""
 
 
 def metropolis(uniform: float, delta_h: float, n_steps: int) -> TransitionInfo:
@@ -89,12 +86,15 @@ def check_finite_start(potential: float, gradient: Array) -> None:
         )
 
 
-def checked_start(q: Array, dim: int) -> Array:
-    """A checked copy of the start of a chain.
+def evaluated_start(q: Array, dim: int, evaluate: Callable[[Array], tuple[float, T]]) -> tuple[Array, float, T]:
+    """A copy of the start of a chain, with the potential and its driver evaluated there.
 
-    Raises `ParameterError` if it does not have the shape (dim,).
+    Raises `ParameterError` if it does not have the shape (dim,), or cannot be evaluated: a chain cannot start there.
     """
     q = np.array(q, dtype=float)
     if q.shape != (dim,):
         raise ParameterError(f"start: expected shape ({dim},), got {q.shape}")
-    return q
+    try:
+        return q, *evaluate(q)
+    except NumericalError as error:
+        raise ParameterError(f"start: {error}") from error

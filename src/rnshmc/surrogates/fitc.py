@@ -14,7 +14,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import ParameterError
-from rnshmc.surrogates.marginal_likelihood import Hyperparameters, Maximum, data_scales, maximise
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -49,14 +49,15 @@ class FITC(KernelExpansion):
         If only the number of inducing points is given, they are distinct training states, drawn without replacement, or
         all distinct states if there are fewer. The targets are t = u - min(u), and log N(t | 0, Q_N + A + sigma^2 I),
         Q_N = K_NM K_M^-1 K_MN, A = diag(K_N - Q_N), is maximised over (sigma_f, l, sigma) with its exact gradient. Each
-        evaluation costs O(M^2 N); no N x N matrix is formed. K_M denotes K_M + JITTER sigma_f^2 I throughout.
+        evaluation costs O(M^2 N); no N x N matrix is formed. K_M denotes K_M + JITTER sigma_f^2 I throughout. Raises
+        `FitError` if the training set has the wrong shape or is not finite, all its states or potentials are equal, or
+        the marginal likelihood cannot be evaluated at the start of the search. Raises `ParameterError` if there is no
+        inducing point, max_evaluations is less than 1, or the dimensions differ.
 
         Parameters
         ----------
-        q
-            Training states, shape (N, dim). Repeated states are weighted by their multiplicity.
-        u
-            Exact potentials at the states, shape (N,).
+        q, u
+            Training states, shape (N, dim), weighted by their multiplicity, and exact potentials there, shape (N,).
         rng
             Generator of the inducing points.
         inducing_points
@@ -65,23 +66,12 @@ class FITC(KernelExpansion):
             Maximum evaluations of the marginal likelihood in the search.
         hyperparameters
             Known hyperparameters, such as those of an earlier fit, which replace the search.
-
-        Raises
-        ------
-        FitError
-            If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
-            marginal likelihood cannot be evaluated at the start of the search.
-        ParameterError
-            If there is no inducing point, max_evaluations is less than 1, or the dimensions differ.
         """
         states, targets = training_set(q, u)
         inducing = _inducing(inducing_points, states, rng)
         distances = Distances(cdist(inducing, inducing, "sqeuclidean"), cdist(inducing, states, "sqeuclidean"))
-        if hyperparameters is None:
-            likelihood = partial(log_likelihood, distances, targets)
-            found = maximise(likelihood, data_scales(states, targets), max_evaluations=max_evaluations)
-        else:
-            found = Maximum.given(hyperparameters)
+        likelihood, start = partial(log_likelihood, distances, targets), data_scales(states, targets)
+        found = maximise(likelihood, start, max_evaluations=max_evaluations, known=hyperparameters)
         posterior = _Posterior.of(distances, targets, found.hyperparameters)
         weights = _solve(posterior.prior_factor, posterior.mean, transposed=True)
         return cls.from_search(found, inducing, weights, states, targets)

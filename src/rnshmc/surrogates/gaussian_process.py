@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import ParameterError
-from rnshmc.surrogates.marginal_likelihood import Hyperparameters, LogLikelihood, Maximum, data_scales, maximise
+from rnshmc.surrogates.marginal_likelihood import Hyperparameters, LogLikelihood, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -43,14 +43,15 @@ class GaussianProcess(KernelExpansion):
         """Fit to potentials, with hyperparameters (sigma_f, l, sigma) that maximise the marginal likelihood.
 
         The targets are t = u - min(u), and log N(t | 0, K_N + sigma^2 I) is maximised with its exact gradient. Each
-        evaluation costs O(N^3), and the fit stores three N x N matrices at a time.
+        evaluation costs O(N^3), and the fit stores three N x N matrices at a time. Raises `FitError` if the training
+        set has the wrong shape or is not finite, all its states or potentials are equal, or the marginal likelihood
+        cannot be evaluated at the start of the search. Raises `ParameterError` if max_evaluations is less than 1, or
+        there is no such scale.
 
         Parameters
         ----------
-        q
-            Training states, shape (N, dim). Repeated states are weighted by their multiplicity.
-        u
-            Exact potentials at the states, shape (N,).
+        q, u
+            Training states, shape (N, dim), weighted by their multiplicity, and exact potentials there, shape (N,).
         rng
             Not used: this fit is deterministic.
         max_evaluations
@@ -66,14 +67,6 @@ class GaussianProcess(KernelExpansion):
             paper B's implementation divides u by its standard deviation and multiplies the gradient by the mean of u,
             which is the same factor for the energies of N(0, I): mean and variance of a chi-square(dim) / 2 are both
             dim / 2.
-
-        Raises
-        ------
-        FitError
-            If the training set has the wrong shape or is not finite, all its states or potentials are equal, or the
-            marginal likelihood cannot be evaluated at the start of the search.
-        ParameterError
-            If max_evaluations is less than 1, or there is no such scale.
         """
         if scale not in get_args(Scale):
             raise ParameterError(f"scale: expected one of {', '.join(get_args(Scale))}, got {scale!r}")
@@ -83,10 +76,7 @@ class GaussianProcess(KernelExpansion):
         likelihood: LogLikelihood = partial(log_likelihood, squared_distances, targets)
         if scale != "amplitude":
             likelihood = partial(_at_unit_amplitude, likelihood)
-        if hyperparameters is None:
-            found = maximise(likelihood, start, max_evaluations=max_evaluations)
-        else:
-            found = Maximum.given(hyperparameters)
+        found = maximise(likelihood, start, max_evaluations=max_evaluations, known=hyperparameters)
         root = _cholesky(_noisy_covariance(squared_distances, found.hyperparameters))
         weights = factor * linalg.cho_solve((root, True), targets, check_finite=False)
         return cls.from_search(found, states, weights, states, factor * targets)

@@ -27,8 +27,8 @@ NEAR = 1.5
 class Solution:
     """Weights of values (n,) and of gradients times l (n, dim), mean, variance and log likelihood of the process.
 
-    ``factor`` is the Cholesky factor of the data's covariance (`factorise`); ``errors``, (n, 2), are those of values
-    and slopes in units of the process's standard deviation.
+    ``with_slopes`` marks the points with a gradient, (n,); ``factor`` is the Cholesky factor of the data's covariance
+    (`factorise`); ``errors``, (n, 2), are those of values and slopes in units of the process's standard deviation.
     """
 
     alpha: Array
@@ -36,6 +36,7 @@ class Solution:
     mean: float
     variance: float
     log_likelihood: float
+    with_slopes: npt.NDArray[np.bool_]
     factor: Array
     errors: Array
 
@@ -48,14 +49,6 @@ def squared_exponential(x: Array, z: Array) -> Array:
     exponents = left @ right.T
     np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
     return np.asarray(exponents)
-
-
-def expand(q: Array, solved: Solution, length: float) -> Array:
-    """The conditioned process at its own points, (n,)."""
-    x = q / length
-    # The points are the centres.
-    inner = solved.alpha + x @ solved.beta.T - (solved.beta * x).sum(axis=1)
-    return np.asarray((squared_exponential(x, x) * inner).sum(axis=1) + solved.mean)
 
 
 def spread(points: Array) -> float:
@@ -140,14 +133,9 @@ def solve(
 ) -> Solution:
     """Condition the process of unit variance, with its mean by generalised least squares, then scale.
 
-    Raises `FitError` if the system is not positive definite in doubles.
-
-    Parameters
-    ----------
-    errors
-        Standard deviations of the errors of each value and each gradient component, besides the nugget, (n, 2).
-    variance
-        Of the process, as far as it is known; None: that of the values with the smaller errors.
+    ``errors``, (n, 2), are standard deviations of the errors of each value and each gradient component, besides the
+    nugget; ``variance`` is that of the process, as far as it is known, or None for that of the values with the smaller
+    errors. Raises `FitError` if the system is not positive definite in doubles.
     """
     scaled = errors * [1.0, length]
     if not errors.any():
@@ -180,7 +168,7 @@ def _conditioned(
     log_likelihood += (rows - n) * math.log(length)
     beta = np.zeros((n, dim))
     beta[with_slopes] = weights[n:].reshape(dim, -1).T
-    return Solution(weights[:n].copy(), beta, mean, variance, log_likelihood, factor, relative)
+    return Solution(weights[:n].copy(), beta, mean, variance, log_likelihood, with_slopes, factor, relative)
 
 
 def conditional_covariance(
@@ -188,12 +176,7 @@ def conditional_covariance(
 ) -> Array:
     """Covariance (m, m) of the process of unit variance at the rows of ``at``, given values and gradients at points.
 
-    Parameters
-    ----------
-    with_slopes
-        Mask of the points whose gradient is given, shape (n,).
-    factor
-        Result of `factorise`.
+    The gradients are given at the points that ``with_slopes``, (n,), marks; ``factor`` is that of `factorise`.
     """
     x, z = points / length, at / length
     kernel, slopes = squared_exponential(z, x), x[with_slopes]

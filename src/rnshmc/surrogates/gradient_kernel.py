@@ -1,24 +1,21 @@
 """A Gaussian process fitted to values and gradients of the potential, the limit of a network with many random units."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from rnshmc.errors import FitError, NumericalError, ParameterError
+from rnshmc.errors import FitError
 from rnshmc.surrogates.gradient_conditioning import (
+    Solution,
     conditional_covariance,
-    expand,
-    factorise,
     search,
     solve,
     spread,
     squared_exponential,
 )
-from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
 
@@ -29,7 +26,7 @@ NUGGETS = (1e-9, 1e-7, 1e-5, 1e-3)
 
 
 @dataclass(frozen=True, eq=False)
-class GradientKernel(Stored):
+class GradientKernel:
     """Predictive mean of a Gaussian process conditioned on values and gradients, as a potential.
 
         V(q) = mu + |q|^2 prior / 2 + sum_b k(q, c_b) (alpha_b + beta_b'(q - c_b) / l),  k = exp(-|q - c_b|^2 / (2 l^2))
@@ -40,33 +37,22 @@ class GradientKernel(Stored):
 
     centres: Array
     """Training points c_b, shape (n, dim)."""
-    alpha: Array
-    beta: Array
-    """Weights of the values, (n,), and of the gradients, (n, dim)."""
-    mean: float
-    """mu, the generalised least-squares mean of the residual."""
+    solution: Solution
+    """alpha, beta and mu, and the amplitude, the process's standard deviation."""
     prior: float
     """Curvature of the quadratic that the residual is of."""
     length_scale: float
     nugget: float
-    amplitude: float
-    """l; the variance of the noise in units of the process's; standard deviation of the process."""
-    log_likelihood: float
-    """Of the training set, at the amplitude that maximises it."""
-    train_residual_sd: float
-    """Standard deviation of V - U over the training points."""
-    errors: Array
-    """Standard deviations of further errors of each value and, times l, of the components of its gradient, in units of
-    the process's, (n, 2)."""
+    """l; the variance of the noise in units of the process's."""
 
     @classmethod
     def fit(
         cls,
-        q: npt.ArrayLike,
-        u: npt.ArrayLike,
+        q: Array,
+        u: Array,
         *,
         rng: np.random.Generator,
-        grad: npt.ArrayLike | None = None,
+        grad: Array,
         prior: float = 0.0,
         lengths: tuple[float, ...] = LENGTHS,
         nuggets: tuple[float, ...] = NUGGETS,
@@ -76,16 +62,17 @@ class GradientKernel(Stored):
     ) -> Self:
         """Fit to potentials and their gradients.
 
+        Raises `FitError` if the training set has the wrong shape, all points coincide, or no candidate's system can be
+        solved.
+
         Parameters
         ----------
-        q
-            Training points, shape (n, dim).
-        u
-            Exact potentials, shape (n,).
+        q, u
+            Training points, shape (n, dim), and exact potentials, shape (n,).
         rng
             Generator of a subset of points for choosing length and noise, if there are too many.
         grad
-            Exact gradients, shape (n, dim), with rows of NaN for missing ones; None for values alone.
+            Exact gradients, shape (n, dim), with rows of NaN for missing ones.
         prior
             Curvature of the quadratic under the process, at least 0.
         lengths, nuggets
@@ -98,22 +85,10 @@ class GradientKernel(Stored):
             to the common noise; None: no errors.
         amplitude
             Standard deviation of a process fitted to similar points, which saves a solve with errors; None: unknown.
-
-        Raises
-        ------
-        FitError
-            If the training set has the wrong shape or no candidate's system can be solved.
-        ParameterError
-            If ``prior`` is negative or there is no candidate.
         """
-        if not prior >= 0 or not lengths or not nuggets:
-            raise ParameterError(f"prior: expected at least 0, got {prior}; and at least one length and one nugget")
         points, values = training_set(q, u)
-        slopes = np.full(points.shape, np.nan) if grad is None else np.asarray(grad, dtype=np.float64)
-        if slopes.shape != points.shape:
-            raise FitError(f"gradients have shape {slopes.shape}, the points {points.shape}")
         residuals = values - 0.5 * prior * (points**2).sum(axis=1)
-        slopes = slopes - prior * points
+        slopes = grad - prior * points
         errors = np.zeros((len(points), 2)) if errors is None else errors
         scale = spread(points)
         if not scale > 0:
@@ -123,33 +98,18 @@ class GradientKernel(Stored):
         length, nugget, known = search(
             points, residuals, slopes, candidates, nuggets, most_amplitude, rng, errors, known
         )
-        solved = solve(points, residuals, slopes, length, nugget, errors, known)
-        fitted = cls(
-            centres=points,
-            alpha=solved.alpha,
-            beta=solved.beta,
-            mean=solved.mean,
-            prior=float(prior),
-            length_scale=length,
-            nugget=nugget,
-            amplitude=math.sqrt(solved.variance),
-            log_likelihood=solved.log_likelihood,
-            train_residual_sd=float(np.std(expand(points, solved, length) - residuals)),
-            errors=solved.errors,
-        )
-        # The most expensive part of a fit, which `covariance` would repeat.
-        fitted.__dict__.update(_factor=solved.factor, _with_slopes=np.isfinite(slopes).all(axis=1))
-        return fitted
-
-    def report(self) -> dict[str, int | float | str]:
-        """Summary of the fit: the number of points and every attribute that is not an array."""
-        numbers = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"points": len(self.centres)} | {k: v for k, v in numbers.items() if not isinstance(v, np.ndarray)}
+        solution = solve(points, residuals, slopes, length, nugget, errors, known)
+        return cls(np.array(points, order="C"), solution, float(prior), length, nugget)
 
     @property
     def dim(self) -> int:
         """Dimension of the parameter space."""
         return self.centres.shape[1]
+
+    @property
+    def amplitude(self) -> float:
+        """Standard deviation of the process."""
+        return math.sqrt(self.solution.variance)
 
     @property
     def noise(self) -> float:
@@ -161,60 +121,32 @@ class GradientKernel(Stored):
         """The length scale in the units of the candidates of `fit`."""
         return self.length_scale / spread(self.centres)
 
-    def value(self, q: Array) -> float:
-        """V(q) for q of shape (dim,)."""
-        return self.value_and_grad(q)[0]
-
-    def gradient(self, q: Array) -> Array:
-        """Gradient of V at q. Raises as `value`."""
-        return self.value_and_grad(q)[1]
-
-    def value_and_grad(self, q: Array) -> tuple[float, Array]:
-        """V(q) and its gradient. Raises as `value`."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            values, gradients = self.values_and_gradients(q[None])
-        if not (np.isfinite(values[0]) and np.isfinite(gradients).all()):
-            raise NumericalError(f"the surrogate is asked for a position of squared norm {float(q @ q)}")
-        return float(values[0]), gradients[0]
-
-    def predict(self, q: Array) -> Array:
-        """V at each row of q of shape (m, dim), as an array of shape (m,)."""
-        return self.values_and_gradients(q)[0]
-
     def values_and_gradients(self, q: Array) -> tuple[Array, Array]:
         """V at the rows of q of shape (m, dim), and its gradients: (m,) and (m, dim)."""
         x = q / self.length_scale
         kernel, weighted = self._terms(x)
         totals = weighted.sum(axis=1)
-        values = self.mean + 0.5 * self.prior * (q**2).sum(axis=1) + totals
-        slopes = kernel @ self.beta - x * totals[:, None] + weighted @ self._scaled
+        values = self.solution.mean + 0.5 * self.prior * (q**2).sum(axis=1) + totals
+        slopes = kernel @ self.solution.beta - x * totals[:, None] + weighted @ self._scaled
         return values, slopes / self.length_scale + self.prior * q
 
     def covariance(self, q: Array) -> Array:
         """Covariance of U - V at the rows of q given the training set, shape (m, m)."""
-        given = conditional_covariance(self.centres, self._with_slopes, self.length_scale, self._factor, q)
-        return self.amplitude**2 * given
+        with_slopes, factor = self.solution.with_slopes, self.solution.factor
+        return self.amplitude**2 * conditional_covariance(self.centres, with_slopes, self.length_scale, factor, q)
 
     def mean_hessian(self, q: Array) -> Array:
         """Average of the Hessian of V over the rows of q, shape (dim, dim)."""
-        x = q / self.length_scale
+        x, beta = q / self.length_scale, self.solution.beta
         kernel, weighted = self._terms(x)
         z = self._scaled
         by_point = weighted @ z
         hessian = (x * weighted.sum(axis=1)[:, None]).T @ x - x.T @ by_point - by_point.T @ x
         hessian += (z * weighted.sum(axis=0)[:, None]).T @ z - weighted.sum() * np.eye(self.dim)
-        crossed = x.T @ (kernel @ self.beta) - (z * kernel.sum(axis=0)[:, None]).T @ self.beta
+        crossed = x.T @ (kernel @ beta) - (z * kernel.sum(axis=0)[:, None]).T @ beta
         hessian -= crossed + crossed.T
         mean: Array = hessian / (self.length_scale**2 * len(q)) + self.prior * np.eye(self.dim)
         return mean
-
-    @cached_property
-    def _with_slopes(self) -> npt.NDArray[np.bool_]:
-        return np.asarray((self.beta != 0).any(axis=1))
-
-    @cached_property
-    def _factor(self) -> Array:
-        return factorise(self.centres, self._with_slopes, self.length_scale, self.nugget, self.errors)
 
     @cached_property
     def _scaled(self) -> Array:
@@ -222,12 +154,12 @@ class GradientKernel(Stored):
 
     @cached_property
     def _offsets(self) -> Array:
-        return np.asarray(self.alpha - (self.beta * self._scaled).sum(axis=1))
+        return np.asarray(self.solution.alpha - (self.solution.beta * self._scaled).sum(axis=1))
 
     def _terms(self, x: Array) -> tuple[Array, Array]:
         """k(q, c_b), and the terms of the sum over b, for scaled positions: both (m, n)."""
         kernel = squared_exponential(x, self._scaled)
-        weighted = x @ self.beta.T
+        weighted = x @ self.solution.beta.T
         weighted += self._offsets
         weighted *= kernel
         return kernel, weighted

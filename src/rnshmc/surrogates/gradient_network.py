@@ -65,7 +65,9 @@ class GradientNetwork(Stored):
         """Train on positions and exact gradients by Adam with its default settings, as in the published implementation.
 
         Positions are standardised, component by component, and the loss is the mean squared error. Each block is
-        trained by scikit-learn's `MLPRegressor`.
+        trained by scikit-learn's `MLPRegressor`. Raises `FitError` if the training set has the wrong shape or is not
+        finite, or is too large or too small to be standardised. Raises `ParameterError` if hidden_units, epochs, blocks
+        or batch_size is out of range.
 
         Parameters
         ----------
@@ -84,20 +86,13 @@ class GradientNetwork(Stored):
         standardised_targets
             Whether to standardise gradients too, component by component, so that components have equal weight in the
             loss and large ones need no more steps of Adam. The published implementation does not.
-
-        Raises
-        ------
-        FitError
-            If the training set has the wrong shape or is not finite, or is too large or too small to be standardised.
-        ParameterError
-            If hidden_units, epochs, blocks or batch_size is out of range.
         """
         states, targets = _training_pairs(q, gradients)
         _check_counts(hidden_units=hidden_units, epochs=epochs, blocks=blocks, batch_size=batch_size)
         if states.shape[1] % blocks:
             raise ParameterError(f"blocks must divide the dimension {states.shape[1]}, got {blocks}")
         inputs, spread = _Scale.of("q", states), _Scale.of("gradients", targets)
-        outputs = spread if standardised_targets else _Scale.none(states.shape[1])
+        outputs = spread if standardised_targets else _Scale(np.zeros(states.shape[1]), np.ones(states.shape[1]))
         x, y = inputs.standardise(states), outputs.standardise(targets)
         trained = [
             _train(x, part, rng=rng, hidden_units=hidden_units, epochs=epochs, batch_size=batch_size)
@@ -180,11 +175,6 @@ class _Scale:
                 f"{sd[unusable[0]]} about {mean[unusable[0]]}"
             )
         return cls(mean, sd)
-
-    @classmethod
-    def none(cls, dim: int) -> Self:
-        """The identity scale."""
-        return cls(np.zeros(dim), np.ones(dim))
 
     def standardise(self, rows: Array) -> Array:
         return (rows - self.mean) / self.sd

@@ -27,22 +27,18 @@ class GrevilleRecursion:
     = 0, Theta = (H'H + ridge I)^-1, and every update is branch (i), recursive least squares. Phi is dropped when the
     rank reaches s. Only the lower triangles of the symmetric matrices Theta and Phi are stored.
 
-    Parameters
-    ----------
-    output_weights
-        v, shape (s,).
-    theta
-        Theta = H^+ (H^+)', shape (s, s); its lower triangle is used, and overwritten if it is in Fortran order.
-    phi
-        Phi = I - H^+ H, shape (s, s), treated likewise; None if the rank is s.
+    The arguments are v, shape (s,), Theta = H^+ (H^+)' and Phi = I - H^+ H, shape (s, s); Phi is None if the rank is s.
+    Their lower triangles are used, and overwritten if they are in Fortran order.
     """
 
     def __init__(self, output_weights: Array, theta: Array, phi: Array | None) -> None:
-        self._v = output_weights
+        self.output_weights = output_weights
+        """v, shape (s,). An update makes a new array."""
         self._theta = np.asfortranarray(theta)
         self._phi = None if phi is None else np.asfortranarray(phi)
         # The trace of a projection is the dimension of its range.
-        self._rank = len(self._v) - (0 if phi is None else round(np.trace(phi)))
+        self.rank = len(output_weights) - (0 if phi is None else round(np.trace(phi)))
+        """Rank of H, or s with a penalty."""
 
     @classmethod
     def from_normal_equations(cls, matrix: Array, right_side: Array) -> Self:
@@ -76,32 +72,26 @@ class GrevilleRecursion:
         phi = np.eye(len(v)) - Vt.T @ Vt
         return cls(v, theta, phi) if ridge == 0 else cls(v, theta + phi / ridge, None)
 
-    @property
-    def output_weights(self) -> Array:
-        """v, shape (s,). An update makes a new array."""
-        return self._v
-
-    @property
-    def rank(self) -> int:
-        """Rank of H, or s with a penalty."""
-        return self._rank
-
     def update(self, h: Array, target: float) -> None:
         """Learn that the hidden layer's output h, shape (s,), has the target t: O(s^2), without s^2 temporary
         memory."""
         theta_h = self.apply_theta(h)
         spread = 1.0 + float(h @ theta_h)
-        residual = target - float(h @ self._v)
+        residual = target - float(h @ self.output_weights)
         c = None if self._phi is None else dsymv(1.0, self._phi, h, lower=1)
         if c is None or c @ c <= DEPENDENCE_TOLERANCE**2 * (h @ h):
-            self._v = self._v + residual / spread * theta_h
+            self.output_weights = self.output_weights + residual / spread * theta_h
             dsyr(-1.0 / spread, theta_h, lower=1, a=self._theta, overwrite_a=1)
+            return
+        b = c / (c @ c)
+        self.output_weights = self.output_weights + residual * b
+        # -x b' - b x' + spread b b' in one pass over the matrix.
+        dsyr2(-1.0, theta_h - 0.5 * spread * b, b, lower=1, a=self._theta, overwrite_a=1)
+        self.rank += 1
+        if self.rank == len(c):
+            self._phi = None
         else:
-            b = c / (c @ c)
-            self._v = self._v + residual * b
-            # -x b' - b x' + spread b b' in one pass over the matrix.
-            dsyr2(-1.0, theta_h - 0.5 * spread * b, b, lower=1, a=self._theta, overwrite_a=1)
-            self._gain_rank(c)
+            dsyr(-1.0 / (c @ c), c, lower=1, a=self._phi, overwrite_a=1)
 
     def apply_theta(self, x: Array) -> Array:
         """Theta x, shape (s,)."""
@@ -111,7 +101,7 @@ class GrevilleRecursion:
     def snapshot(self) -> dict[str, Any]:
         """State from which `restored` rebuilds the recursion: v, and the lower triangles of Theta and Phi, if any."""
         phi = {} if self._phi is None else {"phi": packed(self._phi)}
-        return {"output_weights": self._v, "theta": packed(self._theta), "rank": self._rank, **phi}
+        return {"output_weights": self.output_weights, "theta": packed(self._theta), "rank": self.rank, **phi}
 
     @classmethod
     def restored(cls, snapshot: Mapping[str, Any]) -> Self:
@@ -119,12 +109,5 @@ class GrevilleRecursion:
         phi = unpacked(snapshot["phi"]) if "phi" in snapshot else None
         recursion = cls(snapshot["output_weights"], unpacked(snapshot["theta"]), phi)
         # Rounding may have changed the trace of Phi, from which a new recursion would compute its rank.
-        recursion._rank = snapshot["rank"]
+        recursion.rank = snapshot["rank"]
         return recursion
-
-    def _gain_rank(self, c: Array) -> None:
-        self._rank += 1
-        if self._rank == len(c):
-            self._phi = None
-        else:
-            dsyr(-1.0 / (c @ c), c, lower=1, a=self._phi, overwrite_a=1)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import Self
 
 import numpy as np
 from scipy import linalg, optimize
@@ -51,11 +50,6 @@ class Maximum:
     evaluations: int
     outcome: str
 
-    @classmethod
-    def given(cls, hyperparameters: Hyperparameters) -> Self:
-        """Known hyperparameters without a search; the likelihood is not evaluated."""
-        return cls(hyperparameters, math.nan, 0, "given")
-
 
 def data_scales(states: Array, targets: Array) -> Hyperparameters:
     """Start of a search: root mean square target, root mean square distance of two states, and a tenth of sd(t).
@@ -69,18 +63,22 @@ def data_scales(states: Array, targets: Array) -> Hyperparameters:
     return Hyperparameters(float(np.sqrt(np.mean(targets**2))), distance, _NOISE_SHARE * float(targets.std()))
 
 
-def maximise(log_likelihood: LogLikelihood, start: Hyperparameters, *, max_evaluations: int) -> Maximum:
+def maximise(
+    log_likelihood: LogLikelihood, start: Hyperparameters, *, max_evaluations: int, known: Hyperparameters | None = None
+) -> Maximum:
     """Maximise a marginal likelihood in (log sigma_f, log l, log sigma) by L-BFGS-B, from ``start``.
 
-    The search keeps within fixed factors of the start. The likelihood is scaled so that the first step changes no
-    hyperparameter by more than a factor e: as it stands, its slopes are of the order of the number of data, and the
-    first step would lead to the bounds. Where the likelihood cannot be evaluated, the step is rejected: it counts as
-    worse than all before it, so that the line search shortens it. The result is the best point met. Its outcome is
-    "converged" (the slope or the last gain is below tolerance), "max_evaluations", or "stalled" (no better point was
-    found along the last direction, as at the rim of what can be factorised). No new iteration begins after
-    ``max_evaluations``; the last one may take some more. Raises `FitError` if the likelihood cannot be evaluated at the
-    start; `ParameterError` if max_evaluations is less than 1.
+    The search keeps within fixed factors of the start; ``known`` hyperparameters replace it. The likelihood is scaled
+    so that the first step changes no hyperparameter by more than a factor e: as it stands, its slopes are of the order
+    of the number of data, and the first step would lead to the bounds. Where the likelihood cannot be evaluated, the
+    step is rejected: it counts as worse than all before it, so that the line search shortens it. The result is the best
+    point met. Its outcome is "converged" (the slope or the last gain is below tolerance), "max_evaluations", or
+    "stalled" (no better point was found along the last direction, as at the rim of what can be factorised). No new
+    iteration begins after ``max_evaluations``; the last one may take some more. Raises `FitError` if the likelihood
+    cannot be evaluated at the start; `ParameterError` if max_evaluations is less than 1.
     """
+    if known is not None:
+        return Maximum(known, math.nan, 0, "given")
     if max_evaluations < 1:
         raise ParameterError(f"max_evaluations must be at least 1, got {max_evaluations!r}")
     try:

@@ -14,7 +14,6 @@ class Predictor(Protocol):
 
     def predict(self, q: Array) -> Array:
         """V at each row of ``q``, shape (n,)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ class NormalEquations:
     """(H'H + ridge I) v = H't. It changes in place."""
 
     def __init__(self, hidden_units: int, ridge: float) -> None:
-        self._matrix: Array = np.asfortranarray(ridge * np.eye(hidden_units))
-        self._right_side = np.zeros(hidden_units)
+        self.matrix: Array = np.asfortranarray(ridge * np.eye(hidden_units))
+        """Lower triangle of H'H + ridge I over the states absorbed so far, shape (s, s)."""
+        self.right_side = np.zeros(hidden_units)
+        """H't over the states absorbed so far, shape (s,)."""
         self._pending = np.empty((hidden_units, BLOCK), order="F")
         self._pending_targets = np.empty(BLOCK)
         self._count = 0
@@ -30,16 +32,6 @@ class NormalEquations:
         equations = cls(hidden.shape[1], ridge)
         equations._absorb(hidden.T, targets)
         return equations
-
-    @property
-    def matrix(self) -> Array:
-        """Lower triangle of H'H + ridge I over the states absorbed so far, shape (s, s)."""
-        return self._matrix
-
-    @property
-    def right_side(self) -> Array:
-        """H't over the states absorbed so far, shape (s,)."""
-        return self._right_side
 
     def add(self, h: Array, target: float) -> bool:
         """Add a row of H and its target; return True if that filled the block and updated the equations."""
@@ -53,14 +45,14 @@ class NormalEquations:
 
     def residual(self, v: Array) -> Array:
         """H't - (H'H + ridge I) v over the states absorbed so far, shape (s,)."""
-        residual: Array = self._right_side - dsymv(1.0, self._matrix, v, lower=1)
+        residual: Array = self.right_side - dsymv(1.0, self.matrix, v, lower=1)
         return residual
 
     def snapshot(self) -> dict[str, Any]:
         """State from which `restored` rebuilds the equations: the matrix's lower triangle, and the incomplete block."""
         return {
-            "matrix": packed(self._matrix),
-            "right_side": self._right_side,
+            "matrix": packed(self.matrix),
+            "right_side": self.right_side,
             "pending": self._pending[:, : self._count],
             "pending_targets": self._pending_targets[: self._count],
         }
@@ -69,16 +61,16 @@ class NormalEquations:
     def restored(cls, snapshot: Mapping[str, Any]) -> Self:
         """The equations of a snapshot."""
         equations = cls(len(snapshot["right_side"]), ridge=0.0)
-        equations._matrix = unpacked(snapshot["matrix"])
-        equations._right_side = snapshot["right_side"]
+        equations.matrix = unpacked(snapshot["matrix"])
+        equations.right_side = snapshot["right_side"]
         equations._count = len(snapshot["pending_targets"])
         equations._pending[:, : equations._count] = snapshot["pending"]
         equations._pending_targets[: equations._count] = snapshot["pending_targets"]
         return equations
 
     def _absorb(self, hidden_transposed: Array, targets: Array) -> None:
-        dsyrk(1.0, hidden_transposed, lower=1, beta=1.0, c=self._matrix, overwrite_c=1)
-        self._right_side = self._right_side + hidden_transposed @ targets
+        dsyrk(1.0, hidden_transposed, lower=1, beta=1.0, c=self.matrix, overwrite_c=1)
+        self.right_side = self.right_side + hidden_transposed @ targets
 
 
 def packed(matrix: Array) -> Array:

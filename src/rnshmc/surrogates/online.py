@@ -56,7 +56,9 @@ class OnlineNetwork:
     minimum by r'Theta r, and sqrt(r'Theta r / n) bounds the root mean square over the n training states by which
     predictions differ from those of the exact solution. Above ``drift_tolerance``, the recursion restarts from the
     training states, in O(s^3) from the running normal equations, or in O(n s^2) if a singular value decomposition is
-    needed. If a restart does not reduce the drift, the tolerance becomes twice the drift that it attains.
+    needed. If a restart does not reduce the drift, the tolerance becomes twice the drift that it attains. Raises
+    `FitError` if the training set has the wrong shape or is not finite, or the recursion cannot be started. Raises
+    `ParameterError` if ridge or drift_tolerance is out of range.
 
     Parameters
     ----------
@@ -68,13 +70,6 @@ class OnlineNetwork:
         Penalty on the squared norm of the output weights. 0 gives the pseudo-inverse of Proposition 1.
     drift_tolerance
         Tolerance above, in units of the potential.
-
-    Raises
-    ------
-    FitError
-        If the training set has the wrong shape or is not finite, or the recursion cannot be started.
-    ParameterError
-        If ridge or drift_tolerance is out of range.
     """
 
     def __init__(
@@ -97,7 +92,8 @@ class OnlineNetwork:
         self._potentials = [float(potential) for potential in np.asarray(u)]
         # The constant subtracted from targets stays fixed; otherwise old targets would change with new minima.
         self._shift = min(self._potentials)
-        self._refactorisations = 0
+        self.refactorisations = 0
+        """Number of restarts of the recursion because of drift."""
         self._equations = NormalEquations.of(self._output_matrix(states), targets, self._ridge)
         self._recursion = self._start()
         self._attained = self._drift()
@@ -149,11 +145,6 @@ class OnlineNetwork:
         return np.array(self._states), np.array(self._potentials)
 
     @property
-    def refactorisations(self) -> int:
-        """Number of restarts of the recursion because of drift."""
-        return self._refactorisations
-
-    @property
     def train_residual_sd(self) -> float:
         """Standard deviation of z(q) - U(q) over the training states so far, z the learnt network: O(n d s)."""
         states, potentials = self.training_states
@@ -169,7 +160,7 @@ class OnlineNetwork:
             "train_residual_sd": self.train_residual_sd,
             "training_states": len(self._states),
             "rank": self._recursion.rank,
-            "refactorisations": self._refactorisations,
+            "refactorisations": self.refactorisations,
             "output_weights_norm": float(np.linalg.norm(self._recursion.output_weights)),
         }
 
@@ -203,7 +194,7 @@ class OnlineNetwork:
         if self._equations.add(h, target) and not self._drift() <= max(self._tolerance, 2 * self._attained):
             self._recursion = self._start()
             self._attained = self._drift()
-            self._refactorisations += 1
+            self.refactorisations += 1
 
     def adopt(self) -> None:
         """Make the learnt network the driver, unless rounding has made it unusable."""
@@ -220,7 +211,7 @@ class OnlineNetwork:
             "potentials": potentials,
             "shift": self._shift,
             "attained": self._attained,
-            "refactorisations": self._refactorisations,
+            "refactorisations": self.refactorisations,
             "equations": self._equations.snapshot(),
             "recursion": self._recursion.snapshot(),
         }
@@ -232,7 +223,7 @@ class OnlineNetwork:
         self._potentials = snapshot["potentials"].tolist()
         self._shift = snapshot["shift"]
         self._attained = snapshot["attained"]
-        self._refactorisations = snapshot["refactorisations"]
+        self.refactorisations = snapshot["refactorisations"]
         self._equations = NormalEquations.restored(snapshot["equations"])
         self._recursion = GrevilleRecursion.restored(snapshot["recursion"])
 

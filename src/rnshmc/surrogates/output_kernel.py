@@ -46,22 +46,10 @@ class OutputKernel:
     def fit(cls, inputs: Array, outputs: Array, *, units: Array, like: Self | None = None) -> Self:
         """Fit to runs.
 
-        Parameters
-        ----------
-        inputs
-            Shape (n, dim).
-        outputs
-            Shape (n, m), finite.
-        units
-            Size of a relevant difference in each output, (m,), which weights the outputs in the likelihood that chooses
-            length scales and noise.
-        like
-            An earlier fit in the same coordinates, whose covariance is reused.
-
-        Raises
-        ------
-        FitError
-            If there are fewer than two distinct inputs, or no system can be solved.
+        The runs have ``inputs``, (n, dim), and finite ``outputs``, (n, m). ``units``, (m,), are sizes of relevant
+        differences, which weight the outputs in the likelihood that chooses length scales and noise; with ``like``, an
+        earlier fit in the same coordinates, its covariance is reused. Raises `FitError` if there are fewer than two
+        distinct inputs, or no system can be solved.
         """
         level = _level(outputs, units)
         outputs = outputs - level

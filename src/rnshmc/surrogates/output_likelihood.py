@@ -54,16 +54,13 @@ class Covariance:
 
     def between(self, w: Array, c: Array) -> Array:
         """k at the rows of both, (k, n)."""
-        return np.asarray(self.curved(w, c) + BROAD * (1.0 + (w / self.scale) @ (c / self.scale).T))
+        curved = self.local(w, c) + self.quadratic * self.products(w, c) ** 2
+        return np.asarray(curved + BROAD * (1.0 + (w / self.scale) @ (c / self.scale).T))
 
     def variances(self, w: Array) -> Array:
         """k(w, w) at the rows, (k,)."""
         squares = ((w / self.lengths) ** 2).sum(axis=1)
         return np.asarray(1.0 + self.quadratic * squares**2 + BROAD * (1.0 + ((w / self.scale) ** 2).sum(axis=1)))
-
-    def curved(self, w: Array, c: Array) -> Array:
-        """The covariance without the linear part."""
-        return np.asarray(self.local(w, c) + self.quadratic * self.products(w, c) ** 2)
 
     def local(self, w: Array, c: Array) -> Array:
         """The first term, which decreases with distance."""
@@ -89,15 +86,9 @@ class Covariance:
 def chosen(inputs: Array, outputs: Array) -> Covariance:
     """The covariance that maximises the joint likelihood of all outputs of the runs.
 
-    Length scales and the quadratic part have log-normal priors: a dozen runs do not tell those of twenty inputs. Raises
-    `FitError` if the inputs are all the same, or no candidate can be factored.
-
-    Parameters
-    ----------
-    inputs
-        Shape (n, dim).
-    outputs
-        Shape (n, m), in units in which errors matter alike.
+    Inputs have shape (n, dim), outputs (n, m), in units in which errors matter alike. Length scales and the quadratic
+    part have log-normal priors: a dozen runs do not tell those of twenty inputs. Raises `FitError` if the inputs are
+    all the same, or no candidate can be factored.
     """
     scale = spread(inputs)
     if not scale > 0:

@@ -43,28 +43,21 @@ class RandomNetwork(Stored):
     ) -> Self:
         """Draw a hidden layer and fit its output weights to potentials by ridge regression.
 
-        The entries of w_i are drawn from N(0, 1/dim), then the d_i from N(0, 1). The targets are t = u - min(u), and
-        v minimises |H v - t|^2 + ridge |v|^2 with H_ji = softplus(w_i'q_j + d_i).
+        The entries of w_i are drawn from N(0, 1/dim), then the d_i from N(0, 1). The targets are t = u - min(u), and v
+        minimises |H v - t|^2 + ridge |v|^2 with H_ji = softplus(w_i'q_j + d_i). Raises `FitError` if the training set
+        has the wrong shape or is not finite, or no finite solution is found. Raises `ParameterError` if hidden_units or
+        ridge is out of range.
 
         Parameters
         ----------
-        q
-            Training states, shape (n, dim). Repeated states are weighted by their multiplicity.
-        u
-            Exact potentials at the states, shape (n,).
+        q, u
+            Training states, shape (n, dim), weighted by their multiplicity, and exact potentials there, shape (n,).
         rng
             Generator of the hidden layer.
         hidden_units
             Number s of hidden units.
         ridge
             Penalty on the squared norm of v; not negative. 0 gives the Moore-Penrose solution of Algorithm 2.
-
-        Raises
-        ------
-        FitError
-            If the training set has the wrong shape or is not finite, or no finite solution is found.
-        ParameterError
-            If hidden_units or ridge is out of range.
         """
         check_settings(hidden_units, ridge)
         states, targets = training_set(q, u)

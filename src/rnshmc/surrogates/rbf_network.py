@@ -63,13 +63,13 @@ class RBFNetwork(Stored):
 
         Distances are Euclidean, as in the paper. Distances in the metric of Sigma^-1 were tried on the paper's Gaussian
         in 32 dimensions (Fig. 3) and needed more training states: Sigma has to be estimated well before they help.
+        Raises `FitError` if the training set has the wrong shape, is not finite or is a single point, or no finite
+        solution is found. Raises `ParameterError` if hidden_units, ridge, scale or squared_width is out of range.
 
         Parameters
         ----------
-        q
-            Training states, shape (n, dim). Repeated states are weighted by their multiplicity.
-        u
-            Exact potentials at the states, shape (n,).
+        q, u
+            Training states, shape (n, dim), weighted by their multiplicity, and exact potentials there, shape (n,).
         rng
             Generator of the hidden layer.
         hidden_units
@@ -83,13 +83,6 @@ class RBFNetwork(Stored):
         drawn_in
             Whether to multiply centres by the square root of Sigma once more, as in the published code: their
             covariance is then Sigma^2, which contracts them along directions narrower than 1.
-
-        Raises
-        ------
-        FitError
-            If the training set has the wrong shape, is not finite or is a single point, or no finite solution is found.
-        ParameterError
-            If hidden_units, ridge, scale or squared_width is out of range.
         """
         check_settings(hidden_units, ridge)
         for name, number in (("scale", scale), ("squared_width", squared_width)):

@@ -1,7 +1,8 @@
 """The metric of RNS-RMHMC: the surrogate's Hessian, made positive definite where necessary (paper A, section 3.4)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy import linalg
@@ -70,35 +71,27 @@ class CurvedSurrogate(Driver, Protocol):
 
     def hessian(self, q: Array) -> Array:
         """Hessian at ``q``, shape (dim, dim)."""
-        ...
 
     def hessian_vjp(self, q: Array, m: Array) -> Array:
         """Third derivatives contracted with a symmetric ``m`` of shape (dim, dim), as an array of shape (dim,)."""
-        ...
 
     def hessian_vjp_factored(self, q: Array, factor: Array) -> Array:
         """`hessian_vjp` for m = factor factor'."""
-        ...
 
     def hessian_diagonal(self, q: Array) -> Array:
         """Diagonal of the Hessian at ``q``, shape (dim,)."""
-        ...
 
     def hessian_diagonal_vjp(self, q: Array, m: Array) -> Array:
         """`hessian_vjp` for a diagonal matrix, given as ``m`` of shape (dim,)."""
-        ...
 
 
-class _Curvature(Protocol):
-    """The metric at one position, with the quantities that its derivative needs."""
+class _Curvature(NamedTuple):
+    """The metric at one position, and whether it differs from the plain Hessian."""
 
-    @property
-    def metric(self) -> Array: ...
-
-    @property
-    def softened(self) -> bool: ...
-
-    def vjp(self, surrogate: CurvedSurrogate, q: Array, factor: Array) -> Array: ...
+    metric: Array
+    softened: bool
+    vjp: Callable[[Array, Array], Array]
+    """`SoftAbsMetric.metric_vjp` at this position."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,20 +104,13 @@ class SoftAbsMetric:
     Hessian, as in paper A, wherever that is safely positive definite. Everywhere else G is still a smooth metric: no
     part of the posterior is cut off, and a sampler that uses it is exact.
 
+    The shape "diagonal" is for potentials that are not convex (paper A, section 5.2). The softness is the smallest
+    metric, in the units of the Hessian. Below a twentieth of what the Hessian's eigenvalues are over the posterior, it
+    leaves the metric alone there. Raises `ParameterError` if the shape is unknown or the softness is not positive.
+
     A full Hessian that is safely positive definite is recognised by a Cholesky factorisation; only a softened metric
     pays for eigenvectors. What was computed at the last position is kept, so that the metric, its derivatives and
-    `softened` at one q cost one Hessian. No answer depends on what was asked before. Raises `ParameterError` if the
-    shape is unknown or the softness is not positive.
-
-    Parameters
-    ----------
-    surrogate
-        A surrogate with gradient, Hessian and third derivatives.
-    shape
-        "full", or "diagonal" for potentials that are not convex (paper A, section 5.2).
-    softness
-        The smallest metric, in the units of the Hessian; > 0. Below a twentieth of what the Hessian's eigenvalues are
-        over the posterior, it leaves the metric alone there.
+    `softened` at one q cost one Hessian. No answer depends on what was asked before.
     """
 
     surrogate: CurvedSurrogate
@@ -153,7 +139,7 @@ class SoftAbsMetric:
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', ``factor`` of shape (dim, r), as an array of shape (dim,)."""
-        return self._at(q).vjp(self.surrogate, q, factor)
+        return self._at(q).vjp(q, factor)
 
     def softened(self, q: Array) -> bool:
         """Whether G(q) differs from the plain Hessian; free if the last evaluation was at ``q``."""
@@ -167,68 +153,40 @@ class SoftAbsMetric:
         return self._last[0][1]
 
 
-@dataclass(frozen=True, eq=False)
-class _Plain:
-    """The unchanged Hessian."""
-
-    metric: Array
-    softened = False
-
-    def vjp(self, surrogate: CurvedSurrogate, q: Array, factor: Array) -> Array:
-        return surrogate.hessian_vjp_factored(q, factor)
-
-
-@dataclass(frozen=True, eq=False)
-class _Softened:
-    """H + Q lift(values) Q', where Q' H Q = diag(values)."""
-
-    metric: Array
-    vectors: Array
-    differences: Array
-    softened = True
-
-    def vjp(self, surrogate: CurvedSurrogate, q: Array, factor: Array) -> Array:
-        # The lift of a matrix varies with its divided differences: d(lift) = Q (R o (Q' dH Q)) Q' (Daleckii and Krein).
-        m = factor @ factor.T
-        rotated = self.differences * (self.vectors.T @ m @ self.vectors)
-        return surrogate.hessian_vjp(q, m + self.vectors @ rotated @ self.vectors.T)
-
-
-@dataclass(frozen=True, eq=False)
-class _Diagonal:
-    """The Hessian's diagonal under f."""
-
-    metric: Array
-    slope: Array
-    softened: bool
-
-    def vjp(self, surrogate: CurvedSurrogate, q: Array, factor: Array) -> Array:
-        return surrogate.hessian_diagonal_vjp(q, self.slope * np.einsum("jr,jr->j", factor, factor))
-
-
 def _full(surrogate: CurvedSurrogate, q: Array, softness: float) -> _Curvature:
     hessian = surrogate.hessian(q)
     try:
         linalg.cholesky(hessian - _SAFE * softness * np.eye(len(hessian)), lower=True, check_finite=False)
     except linalg.LinAlgError:
-        return _soften(hessian, softness)
-    return _Plain(hessian)
+        return _soften(surrogate, hessian, softness)
+    return _Curvature(hessian, False, surrogate.hessian_vjp_factored)
 
 
-def _soften(hessian: Array, softness: float) -> _Softened:
+def _soften(surrogate: CurvedSurrogate, hessian: Array, softness: float) -> _Curvature:
+    """H + Q lift(values) Q', where Q' H Q = diag(values)."""
     try:
         values, vectors = linalg.eigh(hessian, check_finite=False)
     except linalg.LinAlgError as error:
         raise NumericalError(f"the surrogate's Hessian has no spectral decomposition: {error}") from error
+    differences = lift_differences(values, softness)
+
+    def vjp(q: Array, factor: Array) -> Array:
+        # The lift of a matrix varies with its divided differences: d(lift) = Q (R o (Q' dH Q)) Q' (Daleckii and Krein).
+        m = factor @ factor.T
+        rotated = differences * (vectors.T @ m @ vectors)
+        return surrogate.hessian_vjp(q, m + vectors @ rotated @ vectors.T)
+
     # The product of a matrix with its own transpose is symmetric to the last bit.
     roots = vectors * np.sqrt(lift(values, softness))
-    return _Softened(hessian + roots @ roots.T, vectors, lift_differences(values, softness))
+    return _Curvature(hessian + roots @ roots.T, True, vjp)
 
 
 def _diagonal(surrogate: CurvedSurrogate, q: Array, softness: float) -> _Curvature:
+    """The Hessian's diagonal under f."""
     diagonal = surrogate.hessian_diagonal(q)
-    return _Diagonal(
-        metric=diagonal + lift(diagonal, softness),
-        slope=1.0 + lift_slope(diagonal, softness),
-        softened=bool(np.any(diagonal <= _SAFE * softness)),
-    )
+    slope = 1.0 + lift_slope(diagonal, softness)
+
+    def vjp(q: Array, factor: Array) -> Array:
+        return surrogate.hessian_diagonal_vjp(q, slope * np.einsum("jr,jr->j", factor, factor))
+
+    return _Curvature(diagonal + lift(diagonal, softness), bool(np.any(diagonal <= _SAFE * softness)), vjp)

@@ -15,6 +15,9 @@ class Banana:
 
         U(theta) = n (mean(y) - theta_1 - theta_2^2)^2 / (2 noise_sd^2) + |theta|^2 / (2 prior_sd^2).
 
+    Raises `DataError` if observations are not a vector of finite numbers. Raises `ParameterError` if noise_sd or
+    prior_sd is not a positive number.
+
     Parameters
     ----------
     observations
@@ -23,13 +26,6 @@ class Banana:
         Standard deviation of an observation.
     prior_sd
         Standard deviation of the prior, the same for both parameters.
-
-    Raises
-    ------
-    DataError
-        If observations are not a vector of finite numbers.
-    ParameterError
-        If noise_sd or prior_sd is not a positive number.
     """
 
     dim: int = 2

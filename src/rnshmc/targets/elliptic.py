@@ -1,7 +1,7 @@
 """The elliptic inverse problem: a diffusion field inferred from the pressure at some points (paper A, section 5.2)."""
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -21,18 +21,10 @@ class EllipticForwardModel:
     """The pressure at given points as a function of theta (paper A, eq. 13).
 
     div(c grad u) = 0 on the unit square with u = x1 on x2 = 0, u = 1 - x1 on x2 = 1, no flux through the other sides,
-    and c = exp(sum_i theta_i sqrt(lambda_i) v_i), constant in each cell. Raises `ParameterError` if a point lies
-    outside the unit square, the cell type or the solver is unknown or unavailable, or there are not so many modes.
-
-    Parameters
-    ----------
-    points : (n, 2)
-        Where the pressure is observed.
-    settings
-        Mesh, random field and solver.
-    comm
-        The ranks that share the mesh; without it, the rank that makes the model has all of it. Shared, a model takes
-        the same theta on all ranks, and gives the same answers, or the same error, on all of them.
+    and c = exp(sum_i theta_i sqrt(lambda_i) v_i), constant in each cell. The pressure is observed at ``points``, (n,
+    2). The ranks of ``comm`` share the mesh: they all pass the same theta, and get the same answers, or the same error.
+    Without it, the rank that makes the model has all of the mesh. Raises `ParameterError` if a point lies outside the
+    unit square, the cell type or the solver is unknown or unavailable, or there are not so many modes.
     """
 
     def __init__(self, points: Array, settings: EllipticSettings, comm: MPI.Comm | None = None) -> None:
@@ -91,21 +83,10 @@ class EllipticInverseProblem:
 
         U(theta) = |prediction(theta) - observations|^2 / (2 noise_sd^2) + |theta|^2 / (2 prior_sd^2)
 
-    Raises `DataError` if points and observations do not fit together or are not finite; `ParameterError` if a standard
-    deviation is not positive, or `EllipticForwardModel` refuses the settings or the points.
-
-    Parameters
-    ----------
-    points : (n, 2)
-        Where the pressure was observed.
-    observations : (n,)
-        Observed pressure.
-    noise_sd, prior_sd
-        Standard deviations of the noise and of each coefficient under the prior.
-    settings
-        Mesh, random field and solver.
-    comm
-        As in `EllipticForwardModel`.
+    The pressure was observed at ``points``, (n, 2); the standard deviations are those of the noise and of each
+    coefficient under the prior; ``comm`` is as in `EllipticForwardModel`. Raises `DataError` if points and observations
+    do not fit together or are not finite; `ParameterError` if a standard deviation is not positive, or
+    `EllipticForwardModel` refuses the settings or the points.
     """
 
     def __init__(
@@ -170,26 +151,24 @@ class EllipticInverseProblem:
         return float(0.5 * (self._noise_precision * (misfit @ misfit) + self._prior_precision * (q @ q)))
 
 
-Problem = TypeVar("Problem", bound=EllipticInverseProblem)
-
-
 def boundary_pressure(x1: Array, x2: Array) -> Array:
     """Bilinear function with the values of paper A's boundary conditions: x1 on x2 = 0, 1 - x1 on x2 = 1."""
     pressure: Array = x1 * (1.0 - x2) + (1.0 - x1) * x2
     return pressure
 
 
-def from_file(path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> EllipticInverseProblem:
-    """The posterior given the observations of the forward-model stage.
+def from_file(
+    path: str | Path,
+    *,
+    comm: MPI.Comm | None = None,
+    kind: type[EllipticInverseProblem] = EllipticInverseProblem,
+    **settings: Any,
+) -> EllipticInverseProblem:
+    """The posterior given the observations of the forward-model stage, as an instance of ``kind``.
 
     ``settings`` are fields of `EllipticSettings`. Raises `DataError` if the file cannot be read or its contents do not
     fit together; the message names it. Raises `ParameterError` if a setting is unknown or has a wrong value.
     """
-    return load(EllipticInverseProblem, path, comm=comm, **settings)
-
-
-def load(kind: type[Problem], path: str | Path, *, comm: MPI.Comm | None = None, **settings: Any) -> Problem:
-    """The same posterior as an instance of ``kind``, a class with another implementation. Raises as `from_file`."""
     checked = from_mapping(EllipticSettings, settings)
     data = ForwardData.load(path)
     sds = {"noise_sd": data.noise_sd, "prior_sd": data.prior_sd}

@@ -4,8 +4,8 @@ It computes the values and derivatives of `rnshmc.targets.elliptic` from the ful
 evaluation, even for the potential alone, and d (d + 1) / 2 more for the derivative of the metric.
 """
 
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -60,44 +60,40 @@ class FullJacobianProblem(EllipticInverseProblem):
         return self._noise_precision * self._geometry.gram_vjp(factor)
 
 
+@dataclass(frozen=True, eq=False)
 class _Geometry:
     """A position with its Jacobian and, once computed, the second derivatives of the prediction."""
 
-    def __init__(self, at: Linearisation) -> None:
-        self.at = at
-        self._second: Array | None = None
+    at: Linearisation
 
     def is_at(self, q: Array) -> bool:
         return np.array_equal(q, self.at.theta)
 
     def gram_vjp(self, factor: Array) -> Array:
         """sum_jk m_jk d(J'J)_jk / dtheta_i for m = factor factor', shape (d,)."""
-        if self._second is None:
-            self._second = second_derivatives(self.at)
         product: Array = 2.0 * np.einsum("nj,nji->i", self.at.jacobian @ factor @ factor.T, self._second)
         return product
 
+    @cached_property
+    def _second(self) -> Array:
+        """Second derivatives of the prediction, shape (n, d, d): one solve for each pair of parameters.
 
-def second_derivatives(at: Linearisation) -> Array:
-    """Second derivatives of the prediction, shape (n, d, d): one solve for each pair of parameters.
-
-    `rnshmc.targets.elliptic_linearisation` has the equation. Raises `NumericalError` if a solve fails.
-    """
-    d = at.theta.size
-    slopes = at.c[:, np.newaxis] * at.modes
-    # K(c phi_j) u_k in column j of entry k.
-    mixed = np.stack([at.solver.energy_matrix(tangent).T @ slopes for tangent in at.tangents.T])
-    stiffness = at.solver.energy_matrix(at.u).T
-    second = np.empty((at.observe.shape[0], d, d))
-    at.solver.factorise(at.c)
-    for k in range(d):
-        loads = -(stiffness @ (slopes * at.modes[:, [k]]) + mixed[k] + mixed[:, :, k].T)
-        for j in range(k + 1):
-            values = at.solver.sum_over_ranks(at.observe @ at.solver.solve(loads[:, j]))
-            second[:, j, k] = second[:, k, j] = values
-    return second
+        `rnshmc.targets.elliptic_linearisation` has the equation. Raises `NumericalError` if a solve fails.
+        """
+        at, d = self.at, self.at.theta.size
+        slopes = at.c[:, np.newaxis] * at.modes
+        # K(c phi_j) u_k in column j of entry k.
+        mixed = np.stack([at.solver.energy_matrix(tangent).T @ slopes for tangent in at.tangents.T])
+        stiffness = at.solver.energy_matrix(at.u).T
+        second = np.empty((at.observe.shape[0], d, d))
+        at.solver.factorise(at.c)
+        for k in range(d):
+            loads = -(stiffness @ (slopes * at.modes[:, [k]]) + mixed[k] + mixed[:, :, k].T)
+            for j in range(k + 1):
+                values = at.solver.sum_over_ranks(at.observe @ at.solver.solve(loads[:, j]))
+                second[:, j, k] = second[:, k, j] = values
+        return second
 
 
-def from_file(path: str | Path, **settings: Any) -> FullJacobianProblem:
-    """The posterior given the observations of the forward-model stage: `rnshmc.targets.elliptic.from_file`."""
-    return elliptic.load(FullJacobianProblem, path, **settings)
+from_file = partial(elliptic.from_file, kind=FullJacobianProblem)
+"""The posterior given the observations of the forward-model stage."""

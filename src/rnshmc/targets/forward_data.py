@@ -1,21 +1,21 @@
 """Files of the forward-model stage: a user's observations, and the resulting observations and prior ensemble."""
 
 import csv
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rnshmc.errors import DataError
-from rnshmc.files import atomic_path, read_npz
+from rnshmc.files import NpzRecord
 from rnshmc.types import Array
 
 COLUMNS = ("x1", "x2", "u")
 
 
 @dataclass(frozen=True)
-class ForwardData:
+class ForwardData(NpzRecord):
     """Output of the forward model, read by the chains and the report."""
 
     points: Array
@@ -36,25 +36,10 @@ class ForwardData:
     origin: str
     """``"simulated"``, ``"published"`` or ``"user"``."""
 
-    def save(self, path: str | Path) -> None:
-        """Write an npz file atomically; equal data give equal bytes."""
-        with atomic_path(Path(path)) as temporary:
-            np.savez(temporary, **asdict(self))
-
     def prior_training_set(self) -> tuple[Array, Array]:
         """The draws from the prior, shape (m, d), and the potential at each, shape (m,), without new solves."""
         misfit = ((self.prior_predictive - self.observations) ** 2).sum(axis=1) / self.noise_sd**2
         return self.prior_theta, 0.5 * (misfit + (self.prior_theta**2).sum(axis=1) / self.prior_sd**2)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "ForwardData":
-        """Read a file written by `save`.
-
-        Raises `DataError` if the file cannot be read or lacks an entry; the message names both.
-        """
-        arrays = read_npz(path, *(field.name for field in fields(cls)))
-        entries: dict[str, Any] = {name: entry.item() if entry.ndim == 0 else entry for name, entry in arrays.items()}
-        return cls(**entries)
 
 
 def read_observations(path: str | Path) -> tuple[Array, Array]:
@@ -70,29 +55,24 @@ def read_observations(path: str | Path) -> tuple[Array, Array]:
             for column in COLUMNS:
                 if column not in (reader.fieldnames or ()):
                     raise DataError(f"{path}: row 1: no column {column!r}")
-            table = np.array([_numbers(row, f"{path}: row {reader.line_num}") for row in reader])
+            rows = [[_number(row, column, f"{path}: row {reader.line_num}") for column in COLUMNS] for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: {error}") from error
-    if table.size == 0:
+    if not rows:
         raise DataError(f"{path}: no observations below the header")
+    table = np.array(rows)
     return table[:, :2].copy(), table[:, 2].copy()
 
 
-def _numbers(row: dict[str, str | None], place: str) -> list[float]:
-    """x1, x2 and u of one row."""
-    numbers = [_number(row[column], f"{place}, column {column!r}") for column in COLUMNS]
-    for column, number in zip(COLUMNS[:2], numbers, strict=False):
-        if not 0.0 <= number <= 1.0:
-            raise DataError(f"{place}, column {column!r}: {number} lies outside the unit square")
-    return numbers
-
-
-def _number(text: str | None, place: str) -> float:
-    """A finite number."""
+def _number(row: Mapping[str, str | None], column: str, place: str) -> float:
+    """A finite number; a coordinate is in the unit square."""
+    text = row[column]
     try:
         number = float(text or "")
     except ValueError:
-        raise DataError(f"{place}: {text!r} is not a number") from None
+        raise DataError(f"{place}, column {column!r}: {text!r} is not a number") from None
     if not np.isfinite(number):
-        raise DataError(f"{place}: {text!r} is not finite")
+        raise DataError(f"{place}, column {column!r}: {text!r} is not finite")
+    if column != "u" and not 0.0 <= number <= 1.0:
+        raise DataError(f"{place}, column {column!r}: {number} lies outside the unit square")
     return number

@@ -23,14 +23,9 @@ def run_forward_model(comm: Any, settings: ForwardSettings) -> ForwardData | Non
 
     The true parameters are drawn from the prior with ``stream(seed, problem, "truth")``, the noise with ``stream(seed,
     problem, "noise")``, member i of the ensemble with ``stream(seed, problem, "prior", str(i))``. All results are on
-    rank 0, None on the others.
-
-    Raises
-    ------
-    RnshmcError
-        On every rank, if one fails. On the failing rank it is a `DataError` for unusable observations, a
-        `ParameterError` for an invalid setting or one that does not fit published observations, or a `NumericalError`
-        for a solve.
+    rank 0, None on the others. Raises `RnshmcError` on every rank if one fails. On the failing rank it is a `DataError`
+    for unusable observations, a `ParameterError` for an invalid setting or one that does not fit published
+    observations, or a `NumericalError` for a solve.
     """
     points, given, origin = together(comm, lambda: _observed(settings))
     model = together(comm, lambda: EllipticForwardModel(points, settings.model))

@@ -27,7 +27,8 @@ class Garch:
     too; its reversal passes the same positions, so the posterior stays invariant.
 
     Given the observations, h follows a linear recursion, whose adjoint is the same recursion backwards in time. Each is
-    one call of a linear filter.
+    one call of a linear filter. Raises `DataError` if observations are not a vector of finite numbers, all zero or too
+    few. Raises `ParameterError` if orders or prior_sd is out of range.
 
     Parameters
     ----------
@@ -37,13 +38,6 @@ class Garch:
         m and r: terms in past squares, and in past variances; each at least 1.
     prior_sd
         Standard deviation of the Gaussian before truncation, the same for each parameter.
-
-    Raises
-    ------
-    DataError
-        If observations are not a vector of finite numbers, all zero or too few.
-    ParameterError
-        If orders or prior_sd is out of range.
     """
 
     def __init__(self, observations: npt.ArrayLike, *, orders: tuple[int, int], prior_sd: float) -> None:

@@ -17,7 +17,8 @@ class Gaussian:
 
         U(q) = (q - m)' C^-1 (q - m) / 2
 
-    Its Hessian is the same everywhere, and the metric is that Hessian.
+    Its Hessian is the same everywhere, and the metric is that Hessian. Raises `ParameterError` if mean or covariance
+    has a wrong shape or is not finite, or covariance is not symmetric positive definite.
 
     Parameters
     ----------
@@ -25,11 +26,6 @@ class Gaussian:
         Mean m, shape (d,).
     covariance
         Covariance matrix C, shape (d, d), symmetric positive definite.
-
-    Raises
-    ------
-    ParameterError
-        If mean or covariance has a wrong shape or is not finite, or covariance is not symmetric positive definite.
     """
 
     def __init__(self, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> None:

@@ -25,7 +25,8 @@ class GPRegression:
     The priors of l and sigma^2 are lognormal with median 1, so the sampled logarithms have Gaussian priors. The process
     has variance 1, as in eq. (27): scale y accordingly.
 
-    A value costs one Cholesky factorisation; its gradient also needs the inverse.
+    A value costs one Cholesky factorisation; its gradient also needs the inverse. Raises `DataError` if X or y has a
+    wrong shape or is not finite. Raises `ParameterError` if prior_sd is not a positive number.
 
     Parameters
     ----------
@@ -35,13 +36,6 @@ class GPRegression:
         Outputs, shape (n,).
     prior_sd
         Standard deviation of log l and of log sigma^2 under the prior.
-
-    Raises
-    ------
-    DataError
-        If X or y has a wrong shape or is not finite.
-    ParameterError
-        If prior_sd is not a positive number.
     """
 
     dim: int = 2

@@ -34,6 +34,8 @@ class LogisticRegression:
     The rows are stored with their signs in transposed blocks that fit in cache, so that an evaluation reads the data
     once. Rows with the same rare columns follow each other, and a block omits the columns that are zero in all its
     rows: of data with many indicators, most. Blocks are summed in a fixed order: equal arguments give equal bytes.
+    Raises `DataError` if X or y has a wrong shape, X is not finite, or y has another label. Raises `ParameterError` if
+    prior_sd is not a positive number.
 
     Parameters
     ----------
@@ -43,13 +45,6 @@ class LogisticRegression:
         Labels 0 or 1, shape (N,).
     prior_sd
         Standard deviation of the prior, the same for each coefficient.
-
-    Raises
-    ------
-    DataError
-        If X or y has a wrong shape, X is not finite, or y has another label.
-    ParameterError
-        If prior_sd is not a positive number.
     """
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:

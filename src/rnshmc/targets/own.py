@@ -23,22 +23,11 @@ def from_file(
 ) -> Potential:
     """Make a potential by a function in a Python file.
 
-    Raises `ParameterError` if there is no such file or function, or the function returns something else.
-
-    Parameters
-    ----------
-    record
-        The workflow's record of the model. It is not read: jobs depend on it as on a data set.
-    path
-        The file, relative to the working folder.
-    make
-        Name of the function. It returns an object with ``dim``, ``value``, and ``gradient``, ``value_and_grad`` or
-        both: U = -log density and its gradient. Without a gradient, only `rnshmc.sample` can use it. It may also return
-        a `rnshmc.Model` whose prior names the parameters.
-    settings
-        Keyword arguments of the function.
-    digest
-        Which version of the file it is, for the record.
+    ``make`` is the name of the function and ``settings`` its keyword arguments. It returns an object with ``dim``,
+    ``value``, and ``gradient``, ``value_and_grad`` or both: U = -log density and its gradient. Without a gradient, only
+    `rnshmc.sample` can use it. It may also return a `rnshmc.Model` whose prior names the parameters. The workflow's
+    ``record`` of the model, on which jobs depend as on a data set, and the ``digest`` of the file are not read. Raises
+    `ParameterError` if there is no such file or function, or the function returns something else.
     """
     return as_potential(made(Path(path), make, settings or {}), f"target: {make} in {path}")
 
@@ -84,15 +73,9 @@ def _errors_of(path: Path) -> Iterator[None]:
 def as_potential(model: Any, where: str) -> Potential:
     """A model as a potential; ``gradient`` is derived from ``value_and_grad`` or vice versa if one is missing.
 
-    Raises `ParameterError` if it lacks ``dim`` or ``value``, or ``dim`` is not a positive whole number.
-
-    Parameters
-    ----------
-    model
-        An object with ``dim``, ``value``, and ``gradient`` or ``value_and_grad``; without either of these it is
-        returned unchanged. Or a `rnshmc.Model`, whose ``potential()`` makes such an object.
-    where
-        What made it, for messages.
+    Without both, the model is returned unchanged. A `rnshmc.Model` is replaced by its ``potential()``. Raises
+    `ParameterError`, whose message begins with ``where``, if it lacks ``dim`` or ``value``, or ``dim`` is not a
+    positive whole number.
     """
     if not hasattr(model, "dim") and callable(getattr(model, "potential", None)):
         model = model.potential()

@@ -9,24 +9,11 @@ one under another without new training (paper B, Fig. 4):
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from rnshmc.targets.checks import check_positive, finite
 from rnshmc.types import Array, Driver, Potential
-
-
-class Prior(Protocol):
-    """P(q) = -log prior density, up to a constant."""
-
-    def value(self, q: Array) -> float:
-        """P(q)."""
-        ...
-
-    def gradient(self, q: Array) -> Array:
-        """Gradient of P at ``q``, of the same shape."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -66,6 +53,10 @@ class LaplacePrior:
     def gradient(self, q: Array) -> Array:
         """Gradient of P at ``q``; 0 for a coefficient of 0, where P is not differentiable."""
         return np.sign(q) / self.scale
+
+
+Prior = NormalPrior | LaplacePrior
+"""P(q) = -log prior density, up to a constant."""
 
 
 class SwappedPriorDriver:

@@ -19,23 +19,9 @@ class ShardedLogistic:
 
     Each evaluation is collective: every rank calls it with the same q, evaluates its own rows, and receives the sum
     over the ranks. On one rank the results equal those of `LogisticRegression` to the byte; on several they differ by
-    the order of summation.
-
-    Parameters
-    ----------
-    comm : mpi4py.MPI.Comm
-        Ranks that share the rows.
-    X, y
-        Rows of this rank, shape (n, d), at least one, and their labels 0 or 1, shape (n,).
-    prior_sd
-        Standard deviation of the prior, the same for each coefficient and on every rank.
-
-    Raises
-    ------
-    DataError
-        On every rank, if one has rows that `LogisticRegression` rejects, or if numbers of columns differ.
-    ParameterError
-        If prior_sd is not a positive number.
+    the order of summation. X, shape (n, d), and labels y, (n,), are those of this rank, at least one; ``prior_sd`` is
+    the same on every rank. Raises `DataError` on every rank if one has rows that `LogisticRegression` rejects, or if
+    numbers of columns differ. Raises `ParameterError` if prior_sd is not a positive number.
     """
 
     def __init__(self, comm: Any, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:
