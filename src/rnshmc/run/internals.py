@@ -9,6 +9,7 @@ import logging
 import threading
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,34 +34,19 @@ def own_rules(workflow: Any) -> Iterator[Any]:
     return (rule for rule in workflow.modifier.rules if not rule.norun)
 
 
-def set_environment(rule: Any, file: str) -> None:
-    """Run a rule in a conda environment, unless it names one itself; the path is relative to its Snakefile."""
+def complete(rule: Any, code: Callable[[str], str], environment: str) -> None:
+    """Add digests of its script and its shell command to a rule's parameters, and an environment and a log.
+
+    A digest of code, an environment and a log of its own stay. ``code`` returns the digest of a script, named relative
+    to ``workflow``; the environment is relative to the rule's Snakefile; the log is named after the first output,
+    ``results/a/b.csv`` -> ``logs/a/b.log``.
+    """
+    if rule.script is not None and "code" not in dict(rule.params.items()):
+        rule.set_params(code=code(f"scripts/{Path(rule.script).name}"))
+    if rule.shellcmd is not None:
+        rule.set_params(command=sha256(str(rule.shellcmd).encode()).hexdigest())
     if rule.conda_env is None:
-        rule.conda_env = file
-
-
-def script_name(rule: Any) -> str | None:
-    """Name of the script that a rule runs; None if it has none."""
-    return None if rule.script is None else Path(rule.script).name
-
-
-def shell_command(rule: Any) -> str | None:
-    """The shell command that a rule runs; None if it has none."""
-    return None if rule.shellcmd is None else str(rule.shellcmd)
-
-
-def has_param(rule: Any, name: str) -> bool:
-    """Whether a rule has a parameter of this name."""
-    return name in dict(rule.params.items())
-
-
-def set_param(rule: Any, name: str, value: str) -> None:
-    """Add a parameter to a rule."""
-    rule.set_params(**{name: value})
-
-
-def set_log(rule: Any) -> None:
-    """Name the log of a rule after its first output, ``results/a/b.csv`` -> ``logs/a/b.log``, unless it has one."""
+        rule.conda_env = environment
     if not rule.log:
         rule.log_modifier = rule.output_modifier
         rule.set_log(Path("logs", str(rule.output[0]).removeprefix("results/")).with_suffix(".log"))
