@@ -223,9 +223,9 @@ def script_imports(path):
     return [name for name in imported_names(path) if module_file(name, ROOT / "src")]
 
 
-def target_code(wildcards):
+def target_entry(problem):
     """Registry entry of a problem's target."""
-    return TARGETS[problem_entry(wildcards)["target"]["kind"]]
+    return TARGETS[PROBLEMS[problem]["target"]["kind"]]
 
 
 def sampler_code(wildcards, target=None):
@@ -233,7 +233,7 @@ def sampler_code(wildcards, target=None):
     chosen = recipe(wildcards.sampler)
     surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
     view = [VIEWS[chosen.view]] if chosen.view else []
-    return [target or target_code(wildcards), KERNELS[chosen.kernel], *surrogate, *view]
+    return [target or target_entry(wildcards.problem), KERNELS[chosen.kernel], *surrogate, *view]
 
 
 def published_target(wildcards):

@@ -20,7 +20,7 @@ rule explore:
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
+        code=lambda wc: code("scripts/explore.py", target_entry(wc.problem), KERNELS["hmc"]),
         spec=explore_spec,
     script:
         "../scripts/explore.py"
@@ -78,7 +78,7 @@ rule explore_whitened:
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/explore_whitened.py", target_code(wc)),
+        code=lambda wc: code("scripts/explore_whitened.py", target_entry(wc.problem)),
         spec=lambda wc: {
             "problem": wc.problem,
             "surrogate": wc.surrogate,
@@ -86,9 +86,9 @@ rule explore_whitened:
             "seed": config["seed"],
             "target": problem_entry(wc)["target"],
             "whitened": problem_entry(wc)["surrogates"][wc.surrogate]["whitened"],
-            "entry": target_code(wc),
+            "entry": target_entry(wc.problem),
             "iterations": iterations(wc.problem, "explore"),
-            **start_of(wc.problem),
+            **given(wc.problem, "start"),
         },
     script:
         "../scripts/explore_whitened.py"
@@ -109,11 +109,7 @@ rule sample:
         **demand(mem_mb=2000, runtime=240),
     params:
         code=lambda wc: code("scripts/sample.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(
-            wc,
-            chain=chain_number(wc),
-            iterations=kept(wc),
-        ),
+        spec=lambda wc: sampler_spec(wc, chain=chain_number(wc), iterations=kept(wc)),
     script:
         "../scripts/sample.py"
 
@@ -150,14 +146,14 @@ rule reference:
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/reference.py", target_code(wc)),
+        code=lambda wc: code("scripts/reference.py", target_entry(wc.problem)),
         spec=lambda wc: {
             "problem": wc.problem,
             "seed": config["seed"],
             "target": problem_entry(wc)["target"],
             "reference": config["reference"],
-            "entry": target_code(wc),
-            **start_of(wc.problem),
+            "entry": target_entry(wc.problem),
+            **given(wc.problem, "start"),
         },
     script:
         "../scripts/reference.py"
@@ -201,17 +197,16 @@ if AUTOMATIC:
         resources:
             **demand(mem_mb=3000, runtime=240),
         params:
-            code=lambda wc: code("scripts/sample_auto.py", target_code(wc)),
+            code=lambda wc: code("scripts/sample_auto.py", target_entry(wc.problem)),
             spec=lambda wc: {
                 "problem": wc.problem,
                 "sampler": wc.sampler,
                 "chain": chain_number(wc),
                 "seed": config["seed"],
                 "target": problem_entry(wc)["target"],
-                "entry": target_code(wc),
+                "entry": target_entry(wc.problem),
                 "iterations": kept(wc),
-                **start_of(wc.problem),
-                **names_of(wc.problem),
+                **given(wc.problem, "start", "names"),
             },
         script:
             "../scripts/sample_auto.py"
