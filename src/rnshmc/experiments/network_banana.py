@@ -12,9 +12,9 @@ from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
 from rnshmc.random import stream
-from rnshmc.run.fit import fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recording import GradientRecording
+from rnshmc.run.registry import fit
 from rnshmc.targets.twisted_gaussian import TwistedGaussian
 from rnshmc.types import Array, Driver, FittedDriver
 
@@ -133,7 +133,7 @@ def _run(experiment: NetworkBanana, target: TwistedGaussian, name: str, settings
     )
     pairs = recording.pairs().of_sound_trajectories(explored.stats)
     fit_rng = _stream(experiment, "network", name)
-    network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=fit_rng)
+    network = fit("gradient_network", pairs.q, pairs.gradients, settings=settings, rng=fit_rng)
     sampled = exploit(
         target,
         network,

@@ -10,9 +10,9 @@ import pandas as pd
 from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.random import stream
 from rnshmc.run.chain import Phase
-from rnshmc.run.fit import fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recording import GradientRecording
+from rnshmc.run.registry import fit
 from rnshmc.targets.gaussian import Gaussian, spread_gaussian
 from rnshmc.types import Driver
 
@@ -79,7 +79,7 @@ def run_network_gaussian(experiment: NetworkGaussian, *, settings: Mapping[str, 
         explored = _explore(experiment, target, repeat, recording)
         pairs = recording.pairs().of_sound_trajectories(explored.stats)
         rng = stream(experiment.seed, "nng_fig3", "network", f"repeat{repeat}")
-        network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=rng)
+        network = fit("gradient_network", pairs.q, pairs.gradients, settings=settings, rng=rng)
         drivers: dict[str, Driver | None] = {EXACT: None, NETWORK: network}
         for sampler, driver in drivers.items():
             phase = exploit(

@@ -9,11 +9,10 @@ from rnshmc.random import stream
 from rnshmc.run.argument_checks import check_potential, check_settings
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
-from rnshmc.run.fit import check_discard, fit, fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore, make_kernel
 from rnshmc.run.recipes import check_options, recipe
 from rnshmc.run.recording import GradientRecording
-from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, load
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, fit, load
 from rnshmc.types import Array, FittedDriver, Potential
 
 
@@ -91,7 +90,8 @@ def run_sampler(
     kind = recipe(sampler).surrogate
     _check_settings(sampler, surrogate or {}, options or {})
     if kind is not None:
-        check_discard(discard, explore_iterations)
+        if not 0 <= discard < explore_iterations:
+            raise ParameterError(f"discard: expected 0 <= discard < {explore_iterations} iterations, got {discard}")
     else:
         # Invalid settings raise an error before the exploration, not after it.
         make_kernel(potential, None, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options)
@@ -109,16 +109,12 @@ def run_sampler(
     )
     driver: FittedDriver | None = None
     if kind is not None:
-        how: dict[str, Any] = {
-            "surrogate": kind,
-            "settings": surrogate or {},
-            "rng": stream(seed, "surrogate", name),
-        }
         if recording is not None:
             pairs = recording.pairs().of_sound_trajectories(exploration.stats)
-            driver = fit_gradients(pairs.q, pairs.gradients, **how)
+            states, observed = pairs.q, pairs.gradients
         else:
-            driver = fit(exploration.draws, exploration.stats["potential"], discard=discard, **how)
+            states, observed = exploration.draws[discard:], exploration.stats["potential"][discard:]
+        driver = fit(kind, states, observed, settings=surrogate or {}, rng=stream(seed, "surrogate", name))
     sampling = exploit(
         potential,
         driver,
@@ -143,7 +139,7 @@ def _check_settings(sampler: str, surrogate: Mapping[str, Any], options: Mapping
     kernel = load(KERNELS, chosen.kernel)
     check_settings(kernel, own, key="options", owner=sampler, ours=("step_size", "n_steps"))
     if chosen.surrogate is not None:
-        fit = load(SURROGATES, chosen.surrogate).fit
-        check_settings(fit, surrogate, key="surrogate", owner=chosen.surrogate, ours=("rng",))
+        fits = load(SURROGATES, chosen.surrogate).fit
+        check_settings(fits, surrogate, key="surrogate", owner=chosen.surrogate, ours=("rng",))
     elif surrogate:
         raise ParameterError(f"surrogate: {sampler} has none, got settings {', '.join(surrogate)}")
