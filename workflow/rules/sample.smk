@@ -67,18 +67,15 @@ rule fit:
         "../scripts/fit.py"
 
 
-rule explore_whitened:
-    """Run exact HMC in coordinates whitened at the mode, for nearly independent training states of a surrogate."""
-    input:
-        data=data_of,
-        forms=target_inputs,
+# In coordinates whitened at the mode, for nearly independent training states of a surrogate.
+use rule explore as explore_whitened with:
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
+    wildcard_constraints:
+        problem=one_of(PROBLEMS),
     priority: CHAINS_FIRST
-    resources:
-        **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/explore_whitened.py", target_entry(wc.problem)),
+        code=lambda wc: code("scripts/explore.py", target_entry(wc.problem)),
         spec=lambda wc: {
             "problem": wc.problem,
             "surrogate": wc.surrogate,
@@ -90,8 +87,6 @@ rule explore_whitened:
             "iterations": iterations(wc.problem, "explore"),
             **given(wc.problem, "start"),
         },
-    script:
-        "../scripts/explore_whitened.py"
 
 
 rule sample:

@@ -36,6 +36,17 @@ def dynamics(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**shared, "options": options} if options else shared
 
 
+def start_point(settings: Mapping[str, Any], dim: int) -> Array:
+    """The ``start`` of a problem's settings, shape (dim,), or the origin if there is none.
+
+    Raises `ParameterError` if it has another number of coordinates.
+    """
+    start: Array = np.array(settings.get("start", [0.0] * dim), dtype=float)
+    if start.shape != (dim,):
+        raise ParameterError(f"start: {start.size} coordinates, but the posterior has {dim}")
+    return start
+
+
 def make_kernel(
     potential: Potential,
     driver: Driver | None,
@@ -95,19 +106,16 @@ def explore(
 
     Gradients along the trajectories are stored in ``recording`` and its checkpoints, without effect on draws or counts.
     """
-    observed = potential if recording is None else RecordedPotential(potential, recording)
-    settings: dict[str, Any] = {"sampler": "hmc", "step_size": step_size, "n_steps": n_steps, "options": {}}
-    kernel, counter = make_kernel(observed, None, **settings)
-    if recording is not None:
-        kernel = RecordedKernel(kernel, recording)
-        checkpoint = checkpoint and checkpoint.extended(recording={"start": recording.start})
-    return _run(
-        kernel,
-        counter,
-        settings,
+    return exploit(
+        potential,
+        None,
+        sampler="hmc",
         start=start,
+        step_size=step_size,
+        n_steps=n_steps,
         iterations=iterations,
         rng=rng,
+        recording=recording,
         progress=progress,
         checkpoint=checkpoint,
     )
@@ -124,41 +132,25 @@ def exploit(
     iterations: int,
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
+    recording: GradientRecording | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Phase:
-    """Run a recipe's kernel from ``start``, driven by ``driver``. The parameters are those of `make_kernel`.
+    """Run a recipe's kernel from ``start``, driven by ``driver``.
+
+    The parameters are those of `make_kernel` and `explore`.
 
     The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; the caller
     has to identify potential and driver. Raises `ParameterError` if a setting is out of range, or the chain cannot
     start at ``start``; `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
     """
-    settings: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
-    settings["options"] = dict(options or {})
-    kernel, counter = make_kernel(potential, driver, **settings)
-    return _run(
-        kernel,
-        counter,
-        settings,
-        start=start,
-        iterations=iterations,
-        rng=rng,
-        progress=progress,
-        checkpoint=checkpoint,
-    )
-
-
-def _run(
-    kernel: Kernel[Any],
-    counter: Counter,
-    settings: Mapping[str, Any],
-    *,
-    start: Array,
-    iterations: int,
-    rng: np.random.Generator,
-    progress: Progress | None,
-    checkpoint: Checkpoint | None,
-) -> Phase:
+    shared: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
+    settings = {**shared, "options": dict(options or {})}
+    observed = potential if recording is None else RecordedPotential(potential, recording)
+    kernel, counter = make_kernel(observed, driver, **settings)
+    if recording is not None:
+        kernel = RecordedKernel(kernel, recording)
+        checkpoint = checkpoint and checkpoint.extended(recording={"start": recording.start})
     if iterations < 1:
         raise ParameterError(f"iterations: expected at least 1, got {iterations}")
     if checkpoint is not None:
