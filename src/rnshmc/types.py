@@ -30,11 +30,9 @@ class Driver(Protocol):
     @property
     def dim(self) -> int:
         """Dimension of the parameter space."""
-        ...
 
     def gradient(self, q: Array) -> Array:
         """Gradient at ``q``, both of shape (dim,)."""
-        ...
 
 
 @runtime_checkable
@@ -47,7 +45,6 @@ class MinibatchDriver(Driver, Protocol):
         The estimate is unbiased over draws at each position. If not ``scaled``, the likelihood is not scaled up to all
         observations: its expectation has ``size`` of them, plus the prior.
         """
-        ...
 
 
 @runtime_checkable
@@ -59,11 +56,9 @@ class Resumable(Protocol):
 
         The arrays may be references: read them before the object changes again. Keys have no dots.
         """
-        ...
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Restore the state of a snapshot, to the last bit, in an object constructed in the same way."""
-        ...
 
 
 @runtime_checkable
@@ -72,11 +67,9 @@ class AdaptiveDriver(Driver, Resumable, Protocol):
 
     def update(self, q: Array, u: float) -> None:
         """Learn that U(q) = ``u``, in place. The gradient stays the same until `adopt`."""
-        ...
 
     def adopt(self) -> None:
         """Use everything learnt so far in the gradient."""
-        ...
 
 
 @runtime_checkable
@@ -85,11 +78,9 @@ class Potential(Driver, Protocol):
 
     def value(self, q: Array) -> float:
         """U(q)."""
-        ...
 
     def value_and_grad(self, q: Array) -> tuple[float, Array]:
         """U(q) and its gradient, at the cost of the gradient."""
-        ...
 
 
 @runtime_checkable
@@ -98,11 +89,9 @@ class FittedDriver(Driver, Protocol):
 
     def report(self) -> dict[str, int | float | str]:
         """Summary of the fit, ready for JSON."""
-        ...
 
     def save(self, path: str | Path) -> None:
         """Write to an npz file; the class's ``load`` reads it."""
-        ...
 
 
 @runtime_checkable
@@ -111,7 +100,6 @@ class Surrogate(Potential, FittedDriver, Protocol):
 
     def predict(self, q: Array) -> Array:
         """Potential at each row of ``q``: shapes (m, dim) and (m,)."""
-        ...
 
 
 @runtime_checkable
@@ -120,7 +108,6 @@ class RiemannianDriver(Driver, Protocol):
 
     def metric(self, q: Array) -> Array:
         """G(q), symmetric positive definite: shape (dim, dim), or (dim,) where it is diagonal."""
-        ...
 
     def metric_vjp(self, q: Array, factor: Array) -> Array:
         """sum_jk m_jk dG_jk/dq_i for m = factor factor', as an array of shape (dim,).
@@ -128,7 +115,6 @@ class RiemannianDriver(Driver, Protocol):
         ``factor`` has shape (dim, r), and the cost is proportional to r: the trace term of the dynamics takes r = dim
         (m = G^-1), the quadratic term r = 1 (m = v v'). No (dim, dim, dim) array is ever formed.
         """
-        ...
 
 
 @runtime_checkable
