@@ -21,13 +21,11 @@ WARMUP = 200
 
 @dataclass(frozen=True)
 class ReferenceSettings:
-    """Settings of a reference run."""
+    """Settings of a reference run (`reference` in config/README.md)."""
 
     tolerance: float
-    """Largest Monte Carlo error of a mean or standard deviation, in posterior standard deviations."""
     chains: int
     batch: int
-    """Draws per chain between two checks of the error."""
     max_batches: int
     step_size: float
     n_steps: tuple[int, int]

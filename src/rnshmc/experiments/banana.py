@@ -25,30 +25,21 @@ GRID_2 = np.linspace(-2.4, 2.4, 61)
 
 @dataclass(frozen=True)
 class BananaExperiment:
-    """Settings of the experiment."""
+    """Settings of the experiment (`experiments.fig2` in config/README.md)."""
 
     seed: int
     observations: int
-    """Number of y_i ~ N(theta_1 + theta_2^2, noise_sd^2)."""
     mean: float
-    """Mean of the distribution that generates them."""
     noise_sd: float
     prior_sd: float
     start: tuple[float, float]
     length: float
-    """Trajectory length, the same at every iteration."""
     steps: int
-    """Leapfrog steps of a trajectory of the chains."""
     drawn_steps: int
-    """Leapfrog steps of a plotted trajectory."""
     drawn: int
-    """Number of plotted trajectories."""
     discard: int
-    """First iterations of the exploration by HMC, left out of the training set."""
     explore: int
-    """Iterations of the exploration, including the discarded ones."""
     iterations: int
-    """Iterations of each chain after it."""
     repeats: int
 
     @property

@@ -25,21 +25,16 @@ HELD_OUT = 1000
 
 @dataclass(frozen=True)
 class GaussianSweep:
-    """Settings shared by all points of the sweep."""
+    """Settings shared by all points of the sweep (`experiments.fig3` in config/README.md)."""
 
     seed: int
     dimension: int
     wide_variance: float
-    """Variance of the target along (1, ..., 1)."""
     narrow_variance: float
-    """Variance in every direction orthogonal to it."""
     noise_sd: float
-    """Standard deviation of the noise on the potentials of the training set."""
     step_size: float
     n_steps: StepRange
-    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
-    """Iterations of each chain, including the burn-in."""
     burn_in: int
 
     def target(self) -> Gaussian:

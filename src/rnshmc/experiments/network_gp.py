@@ -19,16 +19,13 @@ from rnshmc.types import Array, Driver
 
 @dataclass(frozen=True)
 class NetworkComparison:
-    """Settings shared by all cells of the table."""
+    """Settings shared by all cells of the table (`experiments.nng_table4` in config/README.md)."""
 
     seed: int
     step_size: float
     n_steps: StepRange
-    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
-    """Draws of each chain."""
     repeats: int
-    """Independent training sets, each with a chain."""
 
 
 def training_states(comparison: NetworkComparison, d: int, size: int, repeat: int) -> Array:

@@ -115,11 +115,6 @@ def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFram
     of `draws_table`.
     """
     rows = pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
-    return with_means(rows, draws)
-
-
-def with_means(rows: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `means` of `acceptance_table` to the rows of samplers and priors."""
     found = {key: _means(part[["x", "y"]].to_numpy()) for key, part in draws.groupby(["sampler", "prior_variance"])}
     keys = zip(rows["sampler"], rows["prior_variance"], strict=True)
     return rows.assign(means=[_distance(found[key], found[EXACT, key[1]]) for key in keys])

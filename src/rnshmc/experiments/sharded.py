@@ -19,21 +19,16 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class ShardedRun:
-    """What is evaluated and measured."""
+    """Settings of the study (`scaling.logistic` in config/README.md)."""
 
     seed: int
-    """Root seed of data, positions and chain."""
     rows: int
     dimension: int
-    """Observations of all ranks together, and coefficients."""
     prior_sd: float
-    """Standard deviation of the prior."""
     evaluations: int
-    """Positions at which value and gradient are compared, and repeats of the timed evaluation."""
     step_size: float
     n_steps: tuple[int, int]
     iterations: int
-    """Of a chain of HMC from the coefficients behind the data."""
 
 
 @dataclass(frozen=True, eq=False)
