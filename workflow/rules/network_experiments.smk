@@ -8,14 +8,12 @@ NNG_TABLE4_CODE = {
 }
 
 
-rule nng_table4_point:
-    """Train and run one sampler in one dimension, with training sets of every size."""
+# Train and run one sampler in one dimension, with training sets of every size.
+use rule fig3_point as nng_table4_point with:
     output:
         table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
     wildcard_constraints:
         method="|".join(NNG_METHODS),
-    resources:
-        **demand(mem_mb=2000, runtime=60),
     params:
         code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_TABLE4_CODE.values()),
         spec=lambda wc: {
@@ -31,22 +29,16 @@ rule nng_table4_point:
             },
             **NNG_TABLE4_CODE,
         },
-    script:
-        "../scripts/experiment.py"
 
 
-rule nng_table4:
-    """Gather paper B's Table 4."""
+# Gather paper B's Table 4.
+use rule table_fig3 as nng_table4 with:
     input:
         points=expand(rules.nng_table4_point.output.table, method=NNG_METHODS, d=NNG_TABLE4["dimensions"]),
     output:
         table=shown_table("nng_table4", label="B 4"),
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     params:
         spec={"columns": {}, "caption": NNG_TABLE4},
-    script:
-        "../scripts/gather.py"
 
 
 # Figs. 1, 4 and 5 show the problem named in the config, which the run may do without.
