@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.run.argument_checks import check_settings
 from rnshmc.run.chain import Kernel, Phase, Progress, run_phase
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.counting import (
@@ -17,7 +18,7 @@ from rnshmc.run.counting import (
     CountedRiemannianPotential,
     Counter,
 )
-from rnshmc.run.recipes import check_options, recipe
+from rnshmc.run.recipes import recipe
 from rnshmc.run.recording import GradientRecording, RecordedKernel, RecordedPotential
 from rnshmc.run.registry import KERNELS, VIEWS, load
 from rnshmc.types import AdaptiveDriver, Array, Driver, MinibatchDriver, Potential, RiemannianPotential
@@ -45,6 +46,17 @@ def start_point(settings: Mapping[str, Any], dim: int) -> Array:
     if start.shape != (dim,):
         raise ParameterError(f"start: {start.size} coordinates, but the posterior has {dim}")
     return start
+
+
+def check_options(sampler: str, options: Mapping[str, Any]) -> None:
+    """Check that the kernel of a recipe knows its options and misses none, and that its view has settings.
+
+    Raises `ParameterError` if no recipe has that name, or an option is unknown or missing.
+    """
+    chosen, own = recipe(sampler), dict(options)
+    if chosen.view is not None and own.pop("metric", None) is None:
+        raise ParameterError(f"options: {sampler} needs metric")
+    check_settings(load(KERNELS, chosen.kernel), own, key="options", owner=sampler, ours=("step_size", "n_steps"))
 
 
 def make_kernel(

@@ -9,10 +9,10 @@ from rnshmc.random import stream
 from rnshmc.run.argument_checks import check_potential, check_settings
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
-from rnshmc.run.phases import StepRange, exploit, explore, make_kernel
-from rnshmc.run.recipes import check_options, recipe
+from rnshmc.run.phases import StepRange, check_options, exploit, explore, make_kernel
+from rnshmc.run.recipes import recipe
 from rnshmc.run.recording import GradientRecording
-from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, fit, load
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, SURROGATES, fit, load
 from rnshmc.types import Array, FittedDriver, Potential
 
 
@@ -88,12 +88,15 @@ def run_sampler(
     """
     name = f"chain{chain}"
     kind = recipe(sampler).surrogate
-    _check_settings(sampler, surrogate or {}, options or {})
+    # Invalid settings raise an error before the exploration, not after it.
     if kind is not None:
+        check_options(sampler, options or {})
+        check_settings(load(SURROGATES, kind).fit, surrogate or {}, key="surrogate", owner=kind, ours=("rng",))
         if not 0 <= discard < explore_iterations:
             raise ParameterError(f"discard: expected 0 <= discard < {explore_iterations} iterations, got {discard}")
+    elif surrogate:
+        raise ParameterError(f"surrogate: {sampler} has none, got settings {', '.join(surrogate)}")
     else:
-        # Invalid settings raise an error before the exploration, not after it.
         make_kernel(potential, None, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options)
     check_potential(potential, start, stream(seed, "check", name))
     recording = GradientRecording(potential.dim, start=discard) if kind in FITTED_TO_GRADIENTS else None
@@ -129,17 +132,3 @@ def run_sampler(
         checkpoint=checkpoint and checkpoint.part("sample").extended(fit={"discard": discard, **(surrogate or {})}),
     )
     return Chain(exploration, driver, sampling)
-
-
-def _check_settings(sampler: str, surrogate: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Check that a recipe's kernel and surrogate accept their settings and miss none."""
-    check_options(sampler, options)
-    chosen = recipe(sampler)
-    own = {name: value for name, value in options.items() if not (name == "metric" and chosen.view is not None)}
-    kernel = load(KERNELS, chosen.kernel)
-    check_settings(kernel, own, key="options", owner=sampler, ours=("step_size", "n_steps"))
-    if chosen.surrogate is not None:
-        fits = load(SURROGATES, chosen.surrogate).fit
-        check_settings(fits, surrogate, key="surrogate", owner=chosen.surrogate, ours=("rng",))
-    elif surrogate:
-        raise ParameterError(f"surrogate: {sampler} has none, got settings {', '.join(surrogate)}")
