@@ -3,7 +3,7 @@
 from snakemake.logging import logger
 
 from rnshmc.rerun.aside import put_aside, put_back
-from rnshmc.run.failures import check_writable, explain
+from rnshmc.run.failures import check_writable
 
 # Each run has its own: two may run at the same time.
 ASIDE = Path(".snakemake/rnshmc-aside", config["run"])
@@ -18,12 +18,7 @@ if internals.is_main_process(workflow) and not internals.is_locked():
     put_back(ASIDE, Path.cwd())
 
 
-def explain_job(rule, outputs, logs, error, shell):
-    """The message about a failed job of this run."""
-    return explain(rule, outputs, logs, error, quiet_log=shell, kept=ASIDE.exists())
-
-
-logger.addHandler(internals.JobErrors(logger, explain_job))
+logger.addHandler(internals.JobErrors(logger, ASIDE))
 
 
 onstart:

@@ -8,10 +8,12 @@ allows. `load_configfile` is only tested there: the Snakefile needs it before th
 import logging
 import threading
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from rnshmc.run.failures import explain
 
 METADATA = Path(".snakemake/metadata")
 _INCOMPLETE = Path(".snakemake/incomplete")
@@ -89,21 +91,17 @@ def _encoded(output: str) -> Path:
     return Path(*(f"@{part}" for part in parts[:-1]), parts[-1])
 
 
-Explain = Callable[[str, Sequence[str], Sequence[str], str, bool], str]
-"""Function from rule, outputs, logs, error and whether the job was a shell command, to a message."""
-
-
 class JobErrors(logging.Handler):
     """Adds a message to Snakemake's log for each failed job.
 
     ``profiles/default`` omits Snakemake's own long message. Without this handler, a job that was killed, for example
-    because memory ran out, would be reported without its rule, its files or a remedy.
+    because memory ran out, would be reported without its rule, its files or a remedy. In ``aside`` are the results that
+    the run replaces (`rnshmc.rerun.aside`).
     """
 
-    def __init__(self, logger: logging.Logger, explain: Explain) -> None:
+    def __init__(self, logger: logging.Logger, aside: Path) -> None:
         super().__init__(logging.ERROR)
-        self._logger = logger
-        self._explain = explain
+        self._logger, self._aside = logger, aside
         self._before = threading.local()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -111,7 +109,7 @@ class JobErrors(logging.Handler):
         if getattr(record, "event", None) == "job_error":
             job: dict[str, Any] = vars(record)
             error = f"{getattr(self._before, 'text', '')} {job['aux']}"
-            shell = job["shellcmd"] is not None
-            self._logger.error(self._explain(job["rule_name"], job["output"], job["log"], error, shell))
+            how = {"quiet_log": job["shellcmd"] is not None, "kept": self._aside.exists()}
+            self._logger.error(explain(job["rule_name"], job["output"], job["log"], error, **how))
         else:
             self._before.text = record.getMessage()
