@@ -40,18 +40,15 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshRun:
-    """What is done on each mesh."""
+    """Settings on each mesh (`mesh_study` in config/README.md)."""
 
     seed: int
-    """Root seed of the chains' streams."""
     model: Mapping[str, Any]
     """Fields of `rnshmc.targets.elliptic_settings.EllipticSettings`, the mesh and the solver among them."""
     samplers: Mapping[str, Mapping[str, Any]]
     """Step size and range of steps of HMC and RNS-HMC."""
     repeats: int
-    """How often each thing is timed."""
     work: int
-    """How many cells are solved on in one repeat: so many small meshes in turn, or one large one."""
 
 
 @dataclass(frozen=True, eq=False)

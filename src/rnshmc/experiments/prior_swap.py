@@ -30,17 +30,13 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class PriorSwap:
-    """Chains under a new prior."""
+    """Standard deviations of both priors, and settings of the chains (`experiments.nng_fig4` in config/README.md)."""
 
     seed: int
     old_sd: float
-    """Standard deviation of the prior of the training."""
     new_sd: float
-    """Standard deviation of the new prior."""
     burn_in: int
-    """First iterations of each chain, which move from the old posterior to the new one."""
     iterations: int
-    """Iterations of HMC after them; NNg-HMC has `NETWORK_FACTOR` times as many."""
 
 
 @dataclass(frozen=True)

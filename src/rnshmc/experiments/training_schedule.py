@@ -27,19 +27,15 @@ Train = Callable[[Array, Array], Driver]
 class Schedule:
     """Start, end and interval of training, and the criterion for its success.
 
-    Raises `ParameterError` if a number is out of range.
+    The fields are explained in config/README.md (`experiments.nng_fig1`). Raises `ParameterError` if a number is out of
+    range.
     """
 
     start: int
-    """Draws of HMC before the first training."""
     end: int
-    """Draws of HMC before the last training."""
     every: int
-    """Draws of HMC between trainings."""
     trial: int
-    """Draws for estimating the acceptance of a trained network."""
     tolerance: float
-    """Maximum shortfall of an acceptance that counts as similar to HMC's."""
 
     def __post_init__(self) -> None:
         for name, least in (("start", 1), ("end", self.start), ("every", 1), ("trial", 1), ("tolerance", 0)):
