@@ -61,15 +61,9 @@ def run_reference(
 ) -> Reference:
     """Estimate posterior moments to a tolerance by HMC with the Hessian at the mode as mass matrix.
 
-    Raises `ParameterError` if the tolerance is not met after ``settings.max_batches`` batches; `CheckpointError` if a
-    checkpoint is damaged, or belongs to another run.
-
-    Parameters
-    ----------
-    start
-        Where the search for the mode starts, shape (dim,).
-    checkpoint
-        Where the run is kept, in a part for each batch of each chain. Its spec has to tell potential and settings.
+    The search for the mode begins at ``start``, shape (dim,). The checkpoint has a part for each batch of each chain;
+    its spec has to identify potential and settings. Raises `ParameterError` if the tolerance is not met after
+    ``settings.max_batches`` batches; `CheckpointError` if a checkpoint is damaged, or belongs to another run.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=settings.step_size, n_steps=settings.n_steps)
     kernel, counter = whitened.kernel, whitened.counter
