@@ -14,9 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from rnshmc.diagnostics.ess import geyer_ess
 from rnshmc.random import stream
-from rnshmc.run.fit import fit
 from rnshmc.run.phases import exploit, explore
-from rnshmc.run.registry import load_target
+from rnshmc.run.registry import fit, load_target
 
 EXPLORE, DISCARD, KEEP = 5000, 1000, 2500
 PRINTED_DRAWS = 5000
@@ -44,10 +43,9 @@ def main() -> None:
         rng=stream(1, "bank rmhmc", "explore"),
     )
     network = fit(
-        exploration.draws,
-        exploration.stats["potential"],
-        surrogate="random_network",
-        discard=DISCARD,
+        "random_network",
+        exploration.draws[DISCARD:],
+        exploration.stats["potential"][DISCARD:],
         settings={"hidden_units": 1000, "ridge": 1e-9},
         rng=stream(1, "bank rmhmc", "network"),
     )

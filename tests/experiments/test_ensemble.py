@@ -1,7 +1,6 @@
 """Evaluations at many states, and the check of their gradients."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,10 +55,3 @@ def test_a_wrong_gradient_is_an_error_that_names_the_state(evaluations: Evaluati
     gradients[1] *= 1 + 1e-4
     with pytest.raises(RnshmcError, match="state 1: slope and differences disagree"):
         gradient_check(replace(evaluations, gradients=gradients), ALONG)
-
-
-def test_what_was_saved_is_loaded(evaluations: Evaluations, tmp_path: Path) -> None:
-    evaluations.save(tmp_path / "evaluations.npz")
-    loaded = Evaluations.load(tmp_path / "evaluations.npz")
-    np.testing.assert_array_equal(loaded.gradients, evaluations.gradients)
-    np.testing.assert_array_equal(loaded.differences, evaluations.differences)

@@ -121,11 +121,3 @@ def test_the_gain_is_that_in_samples_times_that_in_seconds() -> None:
     assert (row["hmc_s_per_iter"], row["rns_hmc_s_per_iter"]) == (24.0, 6.0)
     assert row["gain"] == pytest.approx((0.3 / 6.0) / (0.9 / 24.0))
     assert not row["loaded"]
-
-
-def test_solutions_come_back_from_disk(data: Path, tmp_path: Path) -> None:
-    solutions, _ = study(data, 4, "direct")
-    solutions.save(tmp_path / "solutions.npz")
-    again = Solutions.load(tmp_path / "solutions.npz")
-    np.testing.assert_array_equal(again.pressure, solutions.pressure)
-    np.testing.assert_array_equal(again.potential, solutions.potential)

@@ -7,12 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
-from rnshmc.experiments.network_banana import (
-    SHOWN_DRAWS,
-    NetworkBanana,
-    NetworkBananaTables,
-    run_network_banana,
-)
+from rnshmc.experiments.network_banana import NetworkBanana, NetworkBananaTables, run_network_banana
+from rnshmc.experiments.plane import SHOWN_DRAWS
 
 EXPERIMENT = NetworkBanana(
     seed=3,

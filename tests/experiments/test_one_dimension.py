@@ -12,7 +12,6 @@ from scipy.io import loadmat
 
 from rnshmc.errors import ParameterError
 from rnshmc.experiments.one_dimension import GRID, fit_curves, observe, one_dimension, parabola, region_errors
-from rnshmc.experiments.training import SurrogateSettings
 from rnshmc.random import stream
 from tests.conftest import z_bound
 
@@ -110,7 +109,7 @@ def test_errors_are_taken_over_their_region_only() -> None:
 
 
 def test_softplus_captures_the_far_field_better_than_a_gaussian_process() -> None:
-    surrogates: SurrogateSettings = {"rns_hmc": NETWORK, "gp_hmc": {"max_evaluations": 50}}
+    surrogates: dict[str, dict[str, Any]] = {"rns_hmc": NETWORK, "gp_hmc": {"max_evaluations": 50}}
     found = one_dimension(seed=6, sizes=[10], noise_sd=0.1, fits=20, repeats=40, surrogates=surrogates)
     far = found.errors[found.errors["region"] == "far"]
     errors: pd.DataFrame = far.pivot_table(index="repeat", columns="method", values="rmse_average")

@@ -122,6 +122,19 @@ def test_the_schema_knows_what_is_registered_and_no_more() -> None:
     assert set(simulated["simulation"]["enum"]) == set(SIMULATIONS)
 
 
+def missing(schema: Any, config: Any, path: str = "") -> set[str]:
+    """Keys of a schema that a configuration leaves out."""
+    known = schema.get("properties", {})
+    inner = (missing(known[key], config[key], f"{path}{key}.") for key in known if key in config)
+    return {f"{path}{key}" for key in known if key not in config}.union(*inner)
+
+
+def test_the_papers_config_sets_every_key_that_has_no_default() -> None:
+    """Sections need no keys by the schema, since each config is merged with this one."""
+    defaults = {"batch_size", "standardised_targets", "scale", "squared_width", "drawn_in"}
+    assert {key.rpartition(".")[2] for key in missing(SCHEMA, PAPER)} <= defaults
+
+
 def property_names(schema: Any) -> set[str]:
     """Names of all keys that a schema, or a part of one, speaks of."""
     if isinstance(schema, list):

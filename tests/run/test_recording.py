@@ -135,14 +135,6 @@ def test_it_goes_on_over_several_stretches() -> None:
     assert split.pairs().iterations.tobytes() == whole.pairs().iterations.tobytes()
 
 
-def test_it_grows_beyond_what_it_was_made_for() -> None:
-    recording = GradientRecording(2)
-    exploration(recording, iterations=2000)
-    pairs = recording.pairs()
-    assert len(pairs) > 4 * 1024
-    np.testing.assert_array_equal(pairs.gradients, Normal.precision * pairs.q)
-
-
 class Rugged(Normal):
     """Fails in one place, and is not finite in another."""
 

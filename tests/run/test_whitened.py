@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.run.chain import Phase
 from rnshmc.run.checkpoint import Checkpoint
-from rnshmc.run.start import start_point
+from rnshmc.run.phases import start_point
 from rnshmc.run.whitened import WhitenedHMC, explore_whitened
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array

@@ -40,7 +40,9 @@ EDITS = {
     "rmhmc": Edit("src/rnshmc/kernels/rmhmc.py"),
     "registry": Edit("src/rnshmc/run/registry.py"),
     "RECIPES": Edit(
-        "src/rnshmc/run/recipes.py", 'options=("batch_size",), minibatches=True', 'options=("batch_size",)'
+        "src/rnshmc/run/recipes.py",
+        'kernel="sghmc_mh", surrogate=None, minibatches=True',
+        'kernel="sghmc_mh", surrogate=None',
     ),
     "KERNELS": Edit("src/rnshmc/run/registry.py", ":AdaptiveHMC", ":ARNSHMC"),
     "READERS": Edit("src/rnshmc/datasets/registry.py", "adult:read_either", "adult:read_svmlight"),

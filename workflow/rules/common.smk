@@ -80,16 +80,6 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # Keys of a sampler's entry about its runs; the others define its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-# Samplers that are also timed like the published implementation: HMC with its gradients in each step and, with another target, RMHMC too,
-# but with our solver, so that seconds and effective sample sizes belong to the same sampler.
-TIMED_AS_PUBLISHED = [
-    (name, sampler)
-    for name, entry in PROBLEMS.items()
-    for sampler in entry["samplers"]
-    if sampler != AUTO
-    and (baseline := entry.get("baseline"))
-    and (recipe(sampler).kernel == "hmc" or (recipe(sampler).kernel == "rmhmc" and "target" in baseline))
-]
 # Problems with a user's model, and those sampled by `rnshmc.sample`.
 OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
 AUTOMATIC = [name for name, problem in PROBLEMS.items() if AUTO in problem["samplers"]]
@@ -223,9 +213,9 @@ def script_imports(path):
     return [name for name in imported_names(path) if module_file(name, ROOT / "src")]
 
 
-def target_code(wildcards):
+def target_entry(problem):
     """Registry entry of a problem's target."""
-    return TARGETS[problem_entry(wildcards)["target"]["kind"]]
+    return TARGETS[PROBLEMS[problem]["target"]["kind"]]
 
 
 def sampler_code(wildcards, target=None):
@@ -233,7 +223,7 @@ def sampler_code(wildcards, target=None):
     chosen = recipe(wildcards.sampler)
     surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
     view = [VIEWS[chosen.view]] if chosen.view else []
-    return [target or target_code(wildcards), KERNELS[chosen.kernel], *surrogate, *view]
+    return [target or target_entry(wildcards.problem), KERNELS[chosen.kernel], *surrogate, *view]
 
 
 def published_target(wildcards):

@@ -56,16 +56,33 @@ rule download:
         "../scripts/download.py"
 
 
-rule prepare:
-    """Read and standardise a set's raw files, or simulate a stand-in."""
-    input:
-        files=lambda wc: receipts(f"{PROCESSED}/{wc.dataset}.npz"),
-        summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
+rule simulate:
+    """Simulate a set."""
     output:
         data=f"{PROCESSED}/{{dataset}}.npz",
     wildcard_constraints:
-        dataset=one_of(FETCHED),
+        dataset=one_of(SIMULATED),
     priority: DATA_FIRST
+    resources:
+        **demand(mem_mb=2000, runtime=20),
+    params:
+        code=lambda wc: code("scripts/data.py", SIMULATIONS[SIMULATED[wc.dataset]["simulation"]]),
+        spec=lambda wc: data_spec(
+            SIMULATIONS[SIMULATED[wc.dataset]["simulation"]],
+            [wc.dataset, "data"],
+            {key: value for key, value in SIMULATED[wc.dataset].items() if key != "simulation"},
+        ),
+    script:
+        "../scripts/data.py"
+
+
+# Read and standardise a set's raw files, or simulate a stand-in.
+use rule simulate as prepare with:
+    input:
+        files=lambda wc: receipts(f"{PROCESSED}/{wc.dataset}.npz"),
+        summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
+    wildcard_constraints:
+        dataset=one_of(FETCHED),
     resources:
         **demand(mem_mb=4000, runtime=20),
     params:
@@ -80,66 +97,32 @@ rule prepare:
             ["stand-in", wc.dataset],
             {key: value for key, value in FETCHED[wc.dataset].items() if key != "raw"},
         ),
-    script:
-        "../scripts/data.py"
 
 
-rule simulate:
-    """Simulate a set."""
-    output:
-        data=f"{PROCESSED}/{{dataset}}.npz",
-    wildcard_constraints:
-        dataset=one_of(SIMULATED),
-    priority: DATA_FIRST
-    resources:
-        **demand(mem_mb=1000, runtime=20),
-    params:
-        code=lambda wc: code("scripts/data.py", SIMULATIONS[SIMULATED[wc.dataset]["simulation"]]),
-        spec=lambda wc: data_spec(
-            SIMULATIONS[SIMULATED[wc.dataset]["simulation"]],
-            [wc.dataset, "data"],
-            {key: value for key, value in SIMULATED[wc.dataset].items() if key != "simulation"},
-        ),
-    script:
-        "../scripts/data.py"
-
-
-rule project:
-    """Project a set at random to fewer columns."""
+# Project a set at random to fewer columns.
+use rule simulate as project with:
     input:
         files=lambda wc: [f"{PROCESSED}/{PROJECTED[wc.dataset]['of']}.npz"],
-    output:
-        data=f"{PROCESSED}/{{dataset}}.npz",
     wildcard_constraints:
         dataset=one_of(PROJECTED),
-    priority: DATA_FIRST
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     params:
         code=code("scripts/data.py", STAGES["projected"]),
         spec=lambda wc: data_spec(
             STAGES["projected"], [wc.dataset, "projection"], {"dim": PROJECTED[wc.dataset]["dimension"]}
         ),
-    script:
-        "../scripts/data.py"
 
 
-rule subset:
-    """Draw a subset of the rows of a set: a smaller version of the problem, marked as such."""
+# Draw a subset of the rows of a set: a smaller version of the problem, marked as such.
+use rule simulate as subset with:
     input:
         files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:
         data=f"{PROCESSED}/{{dataset}}_{{rows}}_rows.npz",
     wildcard_constraints:
         dataset="[a-z0-9_]+",
-    priority: DATA_FIRST
-    resources:
-        **demand(mem_mb=2000, runtime=10),
     params:
         code=code("scripts/data.py", STAGES["subset"]),
         spec=lambda wc: data_spec(STAGES["subset"], [wc.dataset, "subset", wc.rows], {"rows": int(wc.rows)}),
-    script:
-        "../scripts/data.py"
 
 
 # A user's model has no data set; jobs depend on this record instead.
@@ -157,14 +140,14 @@ if OWN:
         resources:
             **demand(mem_mb=2000, runtime=20),
         params:
-            code=lambda wc: code("scripts/model.py", target_code(wc)),
+            code=lambda wc: code("scripts/model.py", target_entry(wc.problem)),
             spec=lambda wc: {
                 "problem": wc.problem,
                 "seed": config["seed"],
                 "target": problem_entry(wc)["target"],
-                "entry": target_code(wc),
+                "entry": target_entry(wc.problem),
                 "moved": wc.problem in REFERRED or samplers(wc.problem) != [AUTO],
-                **start_of(wc.problem),
+                **given(wc.problem, "start"),
             },
         script:
             "../scripts/model.py"

@@ -208,20 +208,16 @@ rule sweep_point:
         "../scripts/sweep_point.py"
 
 
-rule table_sweep:
-    """Gather the points of a figure."""
+# Gather the points of Figs. 4 and 5.
+use rule table_fig3 as table_sweep with:
     input:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
     output:
         table=f"{RESULTS}/tables/{{sweep}}.csv",
     wildcard_constraints:
         sweep="|".join(SWEEPS),
-    resources:
-        **demand(mem_mb=1000, runtime=10),
     params:
         spec=lambda wc: {"columns": {"figure": wc.sweep}},
-    script:
-        "../scripts/gather.py"
 
 
 rule a9a_dimension:

@@ -51,9 +51,7 @@ rule forward_model:
             }
         ),
     shell:
-        # One BLAS thread per rank: the ranks share the rule's cores.
-        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
-        f" python {SCRIPTS}/forward_model.py --spec {{params.spec:q}} --output {{output.data}} > {{log}} 2>&1"
+        on_ranks("forward_model.py --spec {params.spec:q} --output {output.data}")
 
 
 # Draws from the posterior, evenly spaced over the chains of a sampler.
@@ -79,9 +77,10 @@ rule posterior_predictive:
         code=code("scripts/posterior_predictive.py"),
         spec=lambda wc: json.dumps({"draws": PREDICTIVE_DRAWS, "model": target_settings(problem_entry(wc)["target"])}),
     shell:
-        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 {resources.mpi} -n {resources.tasks}"
-        f" python {SCRIPTS}/posterior_predictive.py --spec {{params.spec:q}} --data {{input.data}}"
-        " --chains {input.chains} --output {output.predictions} > {log} 2>&1"
+        on_ranks(
+            "posterior_predictive.py --spec {params.spec:q} --data {input.data} --chains {input.chains}"
+            " --output {output.predictions}"
+        )
 
 
 SCALING = config["scaling"]
@@ -130,13 +129,13 @@ rule scaling_logistic:
         seconds=f"{RESULTS}/scaling/logistic/ranks{{ranks}}.csv",
     threads: workflow.cores
     resources:
+        # Twice the memory of the rows, which are copied into blocks.
         **demand(
             mem_mb=1000 + 20 * SCALING["logistic"]["rows"] * SCALING["logistic"]["dimension"] // 1_000_000, runtime=30
         ),
         mpi=launcher,
         tasks=ranks,
         timing=1,
-        # Twice the memory of the rows, which are copied into blocks.
     params:
         code=code("scripts/scaling_logistic.py", KERNELS["hmc"]),
         spec=json.dumps({"seed": config["seed"], **SCALING["logistic"]}),

@@ -20,7 +20,7 @@ rule explore:
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/explore.py", target_code(wc), KERNELS["hmc"]),
+        code=lambda wc: code("scripts/explore.py", target_entry(wc.problem), KERNELS["hmc"]),
         spec=explore_spec,
     script:
         "../scripts/explore.py"
@@ -67,18 +67,15 @@ rule fit:
         "../scripts/fit.py"
 
 
-rule explore_whitened:
-    """Run exact HMC in coordinates whitened at the mode, for nearly independent training states of a surrogate."""
-    input:
-        data=data_of,
-        forms=target_inputs,
+# In coordinates whitened at the mode, for nearly independent training states of a surrogate.
+use rule explore as explore_whitened with:
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
+    wildcard_constraints:
+        problem=one_of(PROBLEMS),
     priority: CHAINS_FIRST
-    resources:
-        **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/explore_whitened.py", target_code(wc)),
+        code=lambda wc: code("scripts/explore.py", target_entry(wc.problem)),
         spec=lambda wc: {
             "problem": wc.problem,
             "surrogate": wc.surrogate,
@@ -86,12 +83,10 @@ rule explore_whitened:
             "seed": config["seed"],
             "target": problem_entry(wc)["target"],
             "whitened": problem_entry(wc)["surrogates"][wc.surrogate]["whitened"],
-            "entry": target_code(wc),
+            "entry": target_entry(wc.problem),
             "iterations": iterations(wc.problem, "explore"),
-            **start_of(wc.problem),
+            **given(wc.problem, "start"),
         },
-    script:
-        "../scripts/explore_whitened.py"
 
 
 rule sample:
@@ -109,11 +104,7 @@ rule sample:
         **demand(mem_mb=2000, runtime=240),
     params:
         code=lambda wc: code("scripts/sample.py", *sampler_code(wc)),
-        spec=lambda wc: sampler_spec(
-            wc,
-            chain=chain_number(wc),
-            iterations=kept(wc),
-        ),
+        spec=lambda wc: sampler_spec(wc, chain=chain_number(wc), iterations=kept(wc)),
     script:
         "../scripts/sample.py"
 
@@ -150,14 +141,14 @@ rule reference:
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
-        code=lambda wc: code("scripts/reference.py", target_code(wc)),
+        code=lambda wc: code("scripts/reference.py", target_entry(wc.problem)),
         spec=lambda wc: {
             "problem": wc.problem,
             "seed": config["seed"],
             "target": problem_entry(wc)["target"],
             "reference": config["reference"],
-            "entry": target_code(wc),
-            **start_of(wc.problem),
+            "entry": target_entry(wc.problem),
+            **given(wc.problem, "start"),
         },
     script:
         "../scripts/reference.py"
@@ -201,17 +192,16 @@ if AUTOMATIC:
         resources:
             **demand(mem_mb=3000, runtime=240),
         params:
-            code=lambda wc: code("scripts/sample_auto.py", target_code(wc)),
+            code=lambda wc: code("scripts/sample_auto.py", target_entry(wc.problem)),
             spec=lambda wc: {
                 "problem": wc.problem,
                 "sampler": wc.sampler,
                 "chain": chain_number(wc),
                 "seed": config["seed"],
                 "target": problem_entry(wc)["target"],
-                "entry": target_code(wc),
+                "entry": target_entry(wc.problem),
                 "iterations": kept(wc),
-                **start_of(wc.problem),
-                **names_of(wc.problem),
+                **given(wc.problem, "start", "names"),
             },
         script:
             "../scripts/sample_auto.py"

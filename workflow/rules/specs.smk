@@ -1,14 +1,9 @@
 # Parameters and inputs of rules: what shapes draws and seconds, as one dictionary each, and what figures and pages read.
 
 
-def names_of(problem):
-    """Names of the parameters of a user's model, if it has any."""
-    return {"names": PROBLEMS[problem]["names"]} if "names" in PROBLEMS[problem] else {}
-
-
-def start_of(problem):
-    """Where explorations of a problem start, and searches for its mode, if not at the origin."""
-    return {"start": PROBLEMS[problem]["start"]} if "start" in PROBLEMS[problem] else {}
+def given(problem, *keys):
+    """Optional settings of a problem that its entry has, such as the start of explorations."""
+    return {key: PROBLEMS[problem][key] for key in keys if key in PROBLEMS[problem]}
 
 
 def explore_spec(wildcards):
@@ -21,9 +16,9 @@ def explore_spec(wildcards):
         "seed": config["seed"],
         "target": problem_entry(wildcards)["target"],
         "hmc": {key: problem_entry(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
-        "entries": [target_code(wildcards), KERNELS["hmc"]],
+        "entries": [target_entry(wildcards.problem), KERNELS["hmc"]],
         "iterations": iterations(name, "explore"),
-        **start_of(name),
+        **given(name, "start"),
         **recorded,
     }
 
@@ -71,10 +66,18 @@ def timing_settings(problem, sampler):
 
 
 def timed(problem):
-    """The samplers of a problem that are timed: each as it runs, then those that the published code runs otherwise."""
-    plain = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
-    published = [(sampler, True) for name, sampler in TIMED_AS_PUBLISHED if name == problem]
-    return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in plain + published]
+    """The samplers of a problem that are timed: each as it runs, then some once more like the published implementation.
+
+    These are HMC, with its gradients in each step, and with another target RMHMC too, but with our solver, so that
+    seconds and effective sample sizes belong to the same sampler.
+    """
+    baseline = PROBLEMS[problem].get("baseline") or {}
+    again = {"hmc"} if baseline else set()
+    again |= {"rmhmc"} if "target" in baseline else set()
+    plain = [sampler for sampler in samplers(problem) if sampler != AUTO]
+    cells = [(sampler, False) for sampler in plain]
+    cells += [(sampler, True) for sampler in plain if recipe(sampler).kernel in again]
+    return [SimpleNamespace(problem=problem, sampler=sampler, published=published) for sampler, published in cells]
 
 
 def timed_code(problem):
@@ -141,5 +144,5 @@ def problem_notebook(name):
             "story": [story] if Path(story).exists() else [],
         },
         "figures": {key.removeprefix(f"{name}_"): figure for key, figure in shown(figures, RESULTS).items()},
-        "parameters": {"problem": name, **names_of(name)},
+        "parameters": {"problem": name, **given(name, "names")},
     }

@@ -7,43 +7,42 @@ import numpy as np
 
 from rnshmc.files import write_json
 from rnshmc.random import stream
-from rnshmc.run.fit import fit, fit_gradients
 from rnshmc.run.job import job
 from rnshmc.run.recording import GradientPairs
+from rnshmc.run.registry import fit
 from rnshmc.store.chains import read_chain
 from rnshmc.targets.forward_data import ForwardData
 
 spec = snakemake.params.spec
 
 OF_TRAINING = ("type", "states", "whitened", "from_prior")
-how = {
-    "surrogate": spec["surrogate"]["type"],
-    "settings": {key: value for key, value in spec["surrogate"].items() if key not in OF_TRAINING},
-    "rng": stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
-}
 
 with job(snakemake.log[0]):
     exploration = read_chain(Path(snakemake.input.exploration))
     discard, end = spec["discard"], spec["training_end"]
-    gradients = snakemake.input.gradients
-    pairs = None
-    if gradients:
-        pairs = GradientPairs.load(gradients).between(discard, end).of_sound_trajectories(exploration.stats)
-    wall, cpu = time.perf_counter(), time.process_time()
-    if pairs is not None:
-        surrogate = fit_gradients(pairs.q, pairs.gradients, **how)
+    if snakemake.input.gradients:
+        pairs = GradientPairs.load(snakemake.input.gradients).between(discard, end)
+        pairs = pairs.of_sound_trajectories(exploration.stats)
+        states, observed = pairs.q, pairs.gradients
     else:
-        states, potentials = exploration.draws[discard:end], exploration.stats["potential"][discard:end]
+        states, observed = exploration.draws[discard:end], exploration.stats["potential"][discard:end]
         if snakemake.input.prior:
             from_prior = ForwardData.load(snakemake.input.prior).prior_training_set()
-            states, potentials = (np.concatenate(pair) for pair in zip(from_prior, (states, potentials), strict=True))
-        surrogate = fit(states, potentials, discard=0, **how)
+            states, observed = (np.concatenate(pair) for pair in zip(from_prior, (states, observed), strict=True))
+    wall, cpu = time.perf_counter(), time.process_time()
+    surrogate = fit(
+        spec["surrogate"]["type"],
+        states,
+        observed,
+        settings={key: value for key, value in spec["surrogate"].items() if key not in OF_TRAINING},
+        rng=stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
+    )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     report = {
         **spec["surrogate"],
         "origin": exploration.origin,
         **surrogate.report(),
-        "training_states": len(states) if pairs is None else len(pairs),
+        "training_states": len(states),
         "wall_s": wall,
         "cpu_s": cpu,
     }

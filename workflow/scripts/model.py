@@ -10,6 +10,7 @@ from rnshmc.files import atomic_path, sha256
 from rnshmc.random import stream
 from rnshmc.run.argument_checks import check_potential
 from rnshmc.run.job import job
+from rnshmc.run.phases import start_point
 from rnshmc.run.registry import load_target
 
 spec, output = snakemake.params.spec, Path(snakemake.output.data)
@@ -17,9 +18,7 @@ spec, output = snakemake.params.spec, Path(snakemake.output.data)
 with job(snakemake.log[0]):
     try:
         model = load_target(spec["target"], output)
-        start = np.array(spec.get("start", np.zeros(model.dim)))
-        if start.shape != (model.dim,):
-            raise ParameterError(f"start has {start.size} entries, but the model has dim {model.dim}")
+        start = start_point(spec, model.dim)
         # Not a parameter of the job: a change of names repeats no sampling.
         names = snakemake.config["problems"][spec["problem"]].get("names", start)
         if len(names) != model.dim:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from rnshmc.experiments.training_schedule import schedule_table
 from rnshmc.run.job import job
+from rnshmc.run.phases import start_point
 from rnshmc.run.registry import load_target
-from rnshmc.run.start import start_point
 
 spec = snakemake.params.spec
 

@@ -3,15 +3,13 @@
 The specification is a JSON object: the fields of `EllipticSettings` as "model", and the number of "draws".
 """
 
-import argparse
-import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
-from rnshmc.errors import RnshmcError
+from rnshmc.run.mpi import run_script
 from rnshmc.store.chains import read_chain
 from rnshmc.targets.elliptic import EllipticForwardModel
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
@@ -20,26 +18,16 @@ from rnshmc.targets.forward_data import ForwardData
 from rnshmc.targets.predictions import Predictions
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
-    parser.add_argument("--data", type=Path, required=True, help="npz file of the forward model")
-    parser.add_argument("--chains", type=Path, nargs="+", required=True, help="netCDF files of the chains of a sampler")
-    parser.add_argument("--output", type=Path, required=True, help="npz file to write")
-    arguments = parser.parse_args()
-    spec, comm = arguments.spec, MPI.COMM_WORLD
-    chains = [read_chain(path) for path in arguments.chains]
-    draws = np.concatenate([chain.draws for chain in chains])
+def main(spec: dict[str, Any], data: Path, chains: list[Path], output: Path) -> None:
+    comm, stored = MPI.COMM_WORLD, [read_chain(path) for path in chains]
+    draws = np.concatenate([chain.draws for chain in stored])
     thinned = draws[np.linspace(0, len(draws) - 1, min(spec["draws"], len(draws))).astype(int)]
-    points = ForwardData.load(arguments.data).points
+    points = ForwardData.load(data).points
     model = together(comm, lambda: EllipticForwardModel(points, from_mapping(EllipticSettings, spec["model"])))
     pressures = map_over_ranks(comm, model.predict, list(thinned))
     if pressures is not None:
-        Predictions(str(chains[0].settings["sampler"]), pressures).save(arguments.output)
+        Predictions(str(stored[0].settings["sampler"]), pressures).save(output)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except RnshmcError as error:
-        sys.exit(f"{Path(__file__).name}: {error}")
+    run_script(main, __doc__, "data", "chains", "output", several=["chains"])

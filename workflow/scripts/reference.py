@@ -1,18 +1,16 @@
 """Reference posterior moments of a problem from a long exact run."""
 
-import logging
 from pathlib import Path
 
 from rnshmc.diagnostics.reference import ReferenceSettings, run_reference
 from rnshmc.files import sha256
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
+from rnshmc.run.phases import start_point
 from rnshmc.run.registry import load_target
-from rnshmc.run.start import start_point
 from rnshmc.store.provenance import provenance, read_origin
 from rnshmc.store.reference import write_reference
 
-log = logging.getLogger("rnshmc.reference")
 spec = snakemake.params.spec
 data, output = Path(snakemake.input.data), Path(snakemake.output.reference)
 kept = output.parents[1] / "checkpoints" / spec["problem"] / "reference.npz"
@@ -23,11 +21,6 @@ with job(snakemake.log[0]):
     shaped = {**spec, "reference": shaping, "code": snakemake.params.code}
     checkpoint = Checkpoint.of_job(kept, shaped, reads=snakemake.input, **snakemake.config["checkpoint"])
     settings = ReferenceSettings(**{**spec["reference"], "n_steps": tuple(spec["reference"]["n_steps"])})
-
-    def report(draws: int, error: float) -> None:
-        """Log the progress of the run."""
-        log.info("%s: %d draws per chain, Monte Carlo error %.4f sd", spec["problem"], draws, error)
-
     target = load_target(spec["target"], data)
     found = run_reference(
         target,
@@ -35,7 +28,6 @@ with job(snakemake.log[0]):
         start=start_point(spec, target.dim),
         seed=spec["seed"],
         problem=spec["problem"],
-        progress=report,
         checkpoint=checkpoint,
     )
     write_reference(

@@ -7,7 +7,7 @@ from rnshmc.random import stream
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.job import job
 from rnshmc.run.phases import dynamics, exploit
-from rnshmc.run.progress import report_progress
+from rnshmc.run.progress import log_progress
 from rnshmc.run.registry import load_driver, load_target
 from rnshmc.store.chains import StoredChain, read_chain, write_chain
 from rnshmc.store.provenance import provenance
@@ -27,18 +27,17 @@ with job(snakemake.log[0]):
     if "surrogate" in spec:
         driver = load_driver(spec["surrogate"], Path(snakemake.input.surrogate))
         phases["fit"] = json.loads(Path(snakemake.input.fit_report).read_text(encoding="utf-8"))
-    with report_progress(f"{spec['problem']}, {spec['sampler']}, {chain}") as progress:
-        phase = exploit(
-            load_target(spec["target"], Path(snakemake.input.data)),
-            driver,
-            sampler=spec["recipe"],
-            start=warmup[-1],
-            iterations=spec["iterations"],
-            rng=stream(spec["seed"], spec["problem"], spec["sampler"], chain),
-            **dynamics(spec["settings"]),
-            progress=progress,
-            checkpoint=checkpoint,
-        )
+    phase = exploit(
+        load_target(spec["target"], Path(snakemake.input.data)),
+        driver,
+        sampler=spec["recipe"],
+        start=warmup[-1],
+        iterations=spec["iterations"],
+        rng=stream(spec["seed"], spec["problem"], spec["sampler"], chain),
+        **dynamics(spec["settings"]),
+        progress=log_progress(f"{spec['problem']}, {spec['sampler']}, {chain}"),
+        checkpoint=checkpoint,
+    )
     if isinstance(driver, AdaptiveDriver):
         phases["learnt"] = driver.report()
     stored = StoredChain(

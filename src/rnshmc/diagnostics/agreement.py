@@ -41,15 +41,9 @@ def compare_means(
 
     z_i = (mean_i - reference_i) / sqrt(mcse_i^2 + reference_mcse_i^2) is close to standard normal if the chains are
     long and sample the same law. Bonferroni's inequality bounds the largest of the d values whatever their correlation:
-    the threshold is the normal quantile at 1 - level / (2 d). Raises `ParameterError` if the shapes differ or `level`
-    is not between 0 and 1.
-
-    Parameters
-    ----------
-    mean, mcse, reference_mean, reference_mcse
-        Shape (d,).
-    level
-        Bound on the probability that equal means are called different.
+    the threshold is the normal quantile at 1 - level / (2 d), and ``level`` bounds the probability that equal means are
+    called different. Raises `ParameterError` if the arrays are not of one shape (d,), or the level is not between 0 and
+    1.
     """
     if not 0.0 < level < 1.0:
         raise ParameterError(f"level: expected a probability between 0 and 1, got {level}")

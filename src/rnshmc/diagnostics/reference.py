@@ -1,6 +1,6 @@
 """Reference posterior moments from a long exact run of a sampler that is not under test."""
 
-from collections.abc import Callable
+import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,19 +14,18 @@ from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.whitened import WhitenedHMC
 from rnshmc.types import Array, Potential
 
+_log = logging.getLogger(__name__)
 WARMUP = 200
 """Warm-up iterations of a reference chain, which starts from a draw of the Laplace approximation."""
 
 
 @dataclass(frozen=True)
 class ReferenceSettings:
-    """Settings of a reference run."""
+    """Settings of a reference run (`reference` in config/README.md)."""
 
     tolerance: float
-    """Largest Monte Carlo error of a mean or standard deviation, in posterior standard deviations."""
     chains: int
     batch: int
-    """Draws per chain between two checks of the error."""
     max_batches: int
     step_size: float
     n_steps: tuple[int, int]
@@ -58,22 +57,13 @@ def run_reference(
     start: Array,
     seed: int,
     problem: str,
-    progress: Callable[[int, float], None] | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Reference:
     """Estimate posterior moments to a tolerance by HMC with the Hessian at the mode as mass matrix.
 
-    Raises `ParameterError` if the tolerance is not met after ``settings.max_batches`` batches; `CheckpointError` if a
-    checkpoint is damaged, or belongs to another run.
-
-    Parameters
-    ----------
-    start
-        Where the search for the mode starts, shape (dim,).
-    progress
-        Called after each batch with the draws per chain and the largest Monte Carlo error, in standard deviations.
-    checkpoint
-        Where the run is kept, in a part for each batch of each chain. Its spec has to tell potential and settings.
+    The search for the mode begins at ``start``, shape (dim,). The checkpoint has a part for each batch of each chain;
+    its spec has to identify potential and settings. Raises `ParameterError` if the tolerance is not met after
+    ``settings.max_batches`` batches; `CheckpointError` if a checkpoint is damaged, or belongs to another run.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=settings.step_size, n_steps=settings.n_steps)
     kernel, counter = whitened.kernel, whitened.counter
@@ -99,8 +89,7 @@ def run_reference(
         states = [state for state, _ in batches]
         draws = np.concatenate([draws, np.stack([batch for _, batch in batches])], axis=1)
         found = _estimate(draws)
-        if progress is not None:
-            progress(found.draws, found.error)
+        _log.info("%s: %d draws per chain, Monte Carlo error %.4f sd", problem, found.draws, found.error)
         if found.error <= settings.tolerance:
             return found
     raise ParameterError(

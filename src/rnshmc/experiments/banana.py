@@ -10,12 +10,11 @@ import pandas as pd
 
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
-from rnshmc.experiments.training import train
 from rnshmc.random import stream
-from rnshmc.run.chain import Phase
 from rnshmc.run.phases import exploit, explore
+from rnshmc.run.registry import fit
 from rnshmc.targets.banana import Banana, banana_data
-from rnshmc.types import Array, Driver, Potential
+from rnshmc.types import Driver, Potential
 
 EXACT, SURROGATE = "hmc", "rns_hmc"
 NAMES = ("theta1", "theta2")
@@ -26,41 +25,35 @@ GRID_2 = np.linspace(-2.4, 2.4, 61)
 
 @dataclass(frozen=True)
 class BananaExperiment:
-    """Settings of the experiment."""
+    """Settings of the experiment (`experiments.fig2` in config/README.md)."""
 
     seed: int
     observations: int
-    """Number of y_i ~ N(theta_1 + theta_2^2, noise_sd^2)."""
     mean: float
-    """Mean of the distribution that generates them."""
     noise_sd: float
     prior_sd: float
     start: tuple[float, float]
     length: float
-    """Trajectory length, the same at every iteration."""
     steps: int
-    """Leapfrog steps of a trajectory of the chains."""
     drawn_steps: int
-    """Leapfrog steps of a plotted trajectory."""
     drawn: int
-    """Number of plotted trajectories."""
     discard: int
-    """First iterations of the exploration by HMC, left out of the training set."""
     explore: int
-    """Iterations of the exploration, including the discarded ones."""
     iterations: int
-    """Iterations of each chain after it."""
     repeats: int
 
     @property
-    def step_size(self) -> float:
-        """Leapfrog step of the chains."""
-        return self.length / self.steps
+    def dynamics(self) -> dict[str, Any]:
+        """Leapfrog settings of the chains."""
+        return {"step_size": self.length / self.steps, "n_steps": (self.steps, self.steps)}
+
+    def stream(self, *names: str) -> np.random.Generator:
+        """Random stream of a part of the experiment."""
+        return stream(self.seed, "fig2", *names)
 
     def target(self) -> Banana:
         """The posterior, given the same observations in every repeat."""
-        rng = stream(self.seed, "fig2", "observations")
-        y = banana_data(rng, self.observations, mean=self.mean, sd=self.noise_sd)
+        y = banana_data(self.stream("observations"), self.observations, mean=self.mean, sd=self.noise_sd)
         return Banana(y, noise_sd=self.noise_sd, prior_sd=self.prior_sd)
 
 
@@ -90,22 +83,39 @@ def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> 
     target = experiment.target()
     networks, rows = [], []
     for repeat in range(1, experiment.repeats + 1):
-        exploration = _explore(experiment, target, repeat)
-        network = train(
-            SURROGATE,
+        exploration = explore(
+            target,
+            start=np.array(experiment.start),
+            iterations=experiment.explore,
+            rng=experiment.stream("explore", f"repeat{repeat}"),
+            **experiment.dynamics,
+        )
+        network = fit(
+            "random_network",
             exploration.draws[experiment.discard :],
             exploration.stats["potential"][experiment.discard :],
             settings=settings,
-            rng=stream(experiment.seed, "fig2", "surrogate", f"repeat{repeat}"),
+            rng=experiment.stream("surrogate", f"repeat{repeat}"),
         )
         networks.append(network)
         for sampler, driver in ((EXACT, None), (SURROGATE, network)):
+            phase = exploit(
+                target,
+                driver,
+                sampler=sampler,
+                start=exploration.draws[-1],
+                iterations=experiment.iterations,
+                rng=experiment.stream(sampler, f"repeat{repeat}"),
+                **experiment.dynamics,
+            )
             rows.append(
                 {
                     "sampler": sampler,
                     "repeat": repeat,
                     "iterations": experiment.iterations,
-                    **_acceptance(experiment, target, driver, sampler, exploration.draws[-1], repeat),
+                    "acceptance": float(phase.stats["accepted"].mean()),
+                    # A proposal that could not be evaluated has infinite energy error: its reverse counts as accepted.
+                    "reversed_acceptance": float(np.exp(np.minimum(phase.stats["delta_h"], 0.0)).mean()),
                     "train_residual_sd": driver.train_residual_sd if driver else math.nan,
                 }
             )
@@ -123,7 +133,7 @@ def gradient_field(target: Potential, surrogate: Driver) -> pd.DataFrame:
 
 def draw_trajectories(experiment: BananaExperiment, drivers: Mapping[str, Driver]) -> pd.DataFrame:
     """Trajectories of each driver from the start, with the same initial momenta: see `BananaTables.trajectories`."""
-    rng = stream(experiment.seed, "fig2", "momenta")
+    rng = experiment.stream("momenta")
     return trajectories_from(
         drivers,
         names=NAMES,
@@ -132,33 +142,3 @@ def draw_trajectories(experiment: BananaExperiment, drivers: Mapping[str, Driver
         step_size=experiment.length / experiment.drawn_steps,
         n_steps=experiment.drawn_steps,
     )
-
-
-def _explore(experiment: BananaExperiment, target: Potential, repeat: int) -> Phase:
-    return explore(
-        target,
-        start=np.array(experiment.start),
-        step_size=experiment.step_size,
-        n_steps=(experiment.steps, experiment.steps),
-        iterations=experiment.explore,
-        rng=stream(experiment.seed, "fig2", "explore", f"repeat{repeat}"),
-    )
-
-
-def _acceptance(
-    experiment: BananaExperiment, target: Potential, driver: Driver | None, sampler: str, start: Array, repeat: int
-) -> dict[str, float]:
-    """Acceptance of one chain, and the average of the published code: see `BananaTables.acceptance`."""
-    phase = exploit(
-        target,
-        driver,
-        sampler=sampler,
-        start=start,
-        step_size=experiment.step_size,
-        n_steps=(experiment.steps, experiment.steps),
-        iterations=experiment.iterations,
-        rng=stream(experiment.seed, "fig2", sampler, f"repeat{repeat}"),
-    )
-    # A proposal that could not be evaluated has infinite energy error, so its reverse move counts as accepted.
-    reverse = np.exp(np.minimum(phase.stats["delta_h"], 0.0))
-    return {"acceptance": float(phase.stats["accepted"].mean()), "reversed_acceptance": float(reverse.mean())}

@@ -1,15 +1,14 @@
 """A training set from independent forward and adjoint solves over MPI ranks, with gradients checked by differences."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rnshmc.errors import RnshmcError
-from rnshmc.files import atomic_path, read_npz
 from rnshmc.random import stream
+from rnshmc.surrogates.storage import Stored
 from rnshmc.targets.ensemble import map_over_ranks
 from rnshmc.types import Array, Potential
 
@@ -21,8 +20,8 @@ TOLERANCE = 1e-6
 CHECK_COLUMNS = ("state", "step", "slope", "difference", "relative_error")
 
 
-@dataclass(frozen=True)
-class Evaluations:
+@dataclass(frozen=True, eq=False)
+class Evaluations(Stored):
     """A potential at many states.
 
     Attributes
@@ -39,16 +38,6 @@ class Evaluations:
     potentials: Array
     gradients: Array
     differences: Array
-
-    def save(self, path: Path) -> None:
-        """Write an npz file; equal evaluations give equal bytes."""
-        with atomic_path(path) as temporary:
-            np.savez(temporary, **vars(self))
-
-    @classmethod
-    def load(cls, path: Path) -> "Evaluations":
-        """Read a file written by `save`."""
-        return cls(**read_npz(path))
 
 
 def prior_states(count: int, dim: int, *, prior_sd: float, seed: int, problem: str) -> Array:

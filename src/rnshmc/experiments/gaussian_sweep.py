@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.diagnostics.ess import geyer_ess
-from rnshmc.experiments.training import train
 from rnshmc.random import stream
 from rnshmc.run.phases import StepRange, exploit
+from rnshmc.run.recipes import recipe
+from rnshmc.run.registry import fit
 from rnshmc.surrogates.matching import potential_matching
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array, Driver
@@ -24,21 +25,16 @@ HELD_OUT = 1000
 
 @dataclass(frozen=True)
 class GaussianSweep:
-    """Settings shared by all points of the sweep."""
+    """Settings shared by all points of the sweep (`experiments.fig3` in config/README.md)."""
 
     seed: int
     dimension: int
     wide_variance: float
-    """Variance of the target along (1, ..., 1)."""
     narrow_variance: float
-    """Variance in every direction orthogonal to it."""
     noise_sd: float
-    """Standard deviation of the noise on the potentials of the training set."""
     step_size: float
     n_steps: StepRange
-    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
-    """Iterations of each chain, including the burn-in."""
     burn_in: int
 
     def target(self) -> Gaussian:
@@ -100,6 +96,7 @@ class _Trained:
 
 
 def _train(sweep: GaussianSweep, sampler: str, size: int, repeat: int, settings: Mapping[str, Any]) -> _Trained:
+    surrogate = recipe(sampler).surrogate
     q, u = sweep.training_set(repeat, size)
     rng = stream(sweep.seed, "fig3", sampler, f"n{size}", f"repeat{repeat}", "fit")
     if "inducing_points" in settings:
@@ -107,11 +104,11 @@ def _train(sweep: GaussianSweep, sampler: str, size: int, repeat: int, settings:
     search_s = 0.0
     if "max_evaluations" in settings:
         start = time.process_time()
-        searched = train(sampler, q, u, settings=settings, rng=rng)
+        searched = fit(surrogate, q, u, settings=settings, rng=rng)
         search_s = time.process_time() - start
         settings = {**settings, "hyperparameters": searched.hyperparameters}
     cpu, wall = time.process_time(), time.perf_counter()
-    driver = train(sampler, q, u, settings=settings, rng=rng)
+    driver = fit(surrogate, q, u, settings=settings, rng=rng)
     cpu_s, wall_s = time.process_time() - cpu, time.perf_counter() - wall
     target = sweep.target()
     fresh = target.sample(stream(sweep.seed, "fig3", "held out", f"repeat{repeat}"), HELD_OUT)

@@ -7,7 +7,7 @@ the posterior hardly changes; the table reports the change of the potential.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.experiments.scaling import measure
-from rnshmc.files import read_npz
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
 from rnshmc.run.phases import dynamics
 from rnshmc.run.replicated import make_replicated_kernel
+from rnshmc.surrogates.storage import Stored
 from rnshmc.targets.elliptic import EllipticInverseProblem, boundary_pressure, from_file
 from rnshmc.targets.forward_data import ForwardData
 from rnshmc.types import Array, Driver
@@ -40,23 +40,20 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshRun:
-    """What is done on each mesh."""
+    """Settings on each mesh (`mesh_study` in config/README.md)."""
 
     seed: int
-    """Root seed of the chains' streams."""
     model: Mapping[str, Any]
     """Fields of `rnshmc.targets.elliptic_settings.EllipticSettings`, the mesh and the solver among them."""
     samplers: Mapping[str, Mapping[str, Any]]
     """Step size and range of steps of HMC and RNS-HMC."""
     repeats: int
-    """How often each thing is timed."""
     work: int
-    """How many cells are solved on in one repeat: so many small meshes in turn, or one large one."""
 
 
-@dataclass(frozen=True)
-class Solutions:
-    """What was found on a mesh."""
+@dataclass(frozen=True, eq=False)
+class Solutions(Stored):
+    """Pressures and potentials on a mesh."""
 
     points: Array
     """Where the pressure is observed, shape (n, 2)."""
@@ -66,15 +63,6 @@ class Solutions:
     """Pressure there at m states of the posterior, shape (m, n)."""
     potential: Array
     """U there, shape (m, 1)."""
-
-    def save(self, path: Path) -> None:
-        """Write as npz."""
-        np.savez(path, **asdict(self))
-
-    @classmethod
-    def load(cls, path: Path) -> "Solutions":
-        """Read a file written by `save`."""
-        return cls(**read_npz(path))
 
 
 def run_on_mesh(

@@ -10,11 +10,11 @@ import pandas as pd
 
 from rnshmc.diagnostics.acceptance import with_empty
 from rnshmc.dynamics.metrics import IdentityMetric
-from rnshmc.experiments.plane import field_on_grid, trajectories_from
+from rnshmc.experiments.plane import field_on_grid, shown_draws, trajectories_from
 from rnshmc.random import stream
-from rnshmc.run.fit import fit_gradients
 from rnshmc.run.phases import StepRange, exploit, explore
 from rnshmc.run.recording import GradientRecording
+from rnshmc.run.registry import fit
 from rnshmc.targets.twisted_gaussian import TwistedGaussian
 from rnshmc.types import Array, Driver, FittedDriver
 
@@ -22,31 +22,23 @@ EXACT, NETWORK = "hmc", "nng_hmc"
 NAMES = ("x1", "x2")
 GRID_POINTS = 41
 """Grid points along each axis, between the outermost draws."""
-SHOWN_DRAWS = 2000
-"""Maximum number of draws of each sampler in the table, over all repeats, after even thinning."""
 
 
 @dataclass(frozen=True)
 class NetworkBanana:
-    """Settings of the experiment."""
+    """Settings of the experiment (`experiments.nng_fig2` in config/README.md)."""
 
     seed: int
     scale1: float
     scale2: float
     bend: float
-    """A, C and B of the target."""
     step_size: float
     n_steps: StepRange
-    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
-    """Draws of each sampler."""
     training: int
-    """First iterations of HMC, whose gradients the network is trained on."""
     drawn: int
-    """Number of plotted trajectories."""
     drawn_step_size: float
     drawn_steps: int
-    """Leapfrog settings of the plotted trajectories."""
     repeats: int
 
     def target(self) -> TwistedGaussian:
@@ -89,7 +81,7 @@ def run_network_banana(experiment: NetworkBanana, *, settings: Mapping[str, Any]
         field=field_on_grid(target, drivers, names=NAMES, grids=_grids([repeat.draws for repeat in repeats])),
         draws=pd.concat(
             [
-                _draws_table(sampler, number, draws, SHOWN_DRAWS // experiment.repeats)
+                shown_draws(sampler, number, experiment.repeats, {"x1": draws[:, 0], "x2": draws[:, 1]})
                 for number, repeat in enumerate(repeats, start=1)
                 for sampler, draws in repeat.draws.items()
             ],
@@ -122,18 +114,10 @@ def _run(experiment: NetworkBanana, target: TwistedGaussian, name: str, settings
         target, start=start, iterations=experiment.training, rng=hmc_rng, recording=recording, **dynamics
     )
     end = explored.draws[-1]
-    rest = exploit(
-        target,
-        None,
-        sampler=EXACT,
-        start=end,
-        iterations=experiment.iterations - experiment.training,
-        rng=hmc_rng,
-        **dynamics,
-    )
+    rest = explore(target, start=end, iterations=experiment.iterations - experiment.training, rng=hmc_rng, **dynamics)
     pairs = recording.pairs().of_sound_trajectories(explored.stats)
     fit_rng = _stream(experiment, "network", name)
-    network = fit_gradients(pairs.q, pairs.gradients, surrogate="gradient_network", settings=settings, rng=fit_rng)
+    network = fit("gradient_network", pairs.q, pairs.gradients, settings=settings, rng=fit_rng)
     sampled = exploit(
         target,
         network,
@@ -159,12 +143,6 @@ def _grids(repeats: Sequence[Mapping[str, Array]]) -> tuple[Array, Array]:
     together = np.concatenate([draws for repeat in repeats for draws in repeat.values()])
     low, high = together.min(axis=0), together.max(axis=0)
     return np.linspace(low[0], high[0], GRID_POINTS), np.linspace(low[1], high[1], GRID_POINTS)
-
-
-def _draws_table(sampler: str, repeat: int, draws: Array, most: int) -> pd.DataFrame:
-    kept = np.arange(0, len(draws), -(-len(draws) // most))
-    places = {"draw": kept + 1, "x1": draws[kept, 0], "x2": draws[kept, 1]}
-    return pd.DataFrame({"sampler": sampler, "repeat": repeat, **places})
 
 
 def _trajectories(experiment: NetworkBanana, drivers: Mapping[str, Driver]) -> pd.DataFrame:

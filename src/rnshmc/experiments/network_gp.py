@@ -1,7 +1,7 @@
 """Gradient network and Gaussian process on standard Gaussians, by dimension (paper B, section 4.5, Table 4)."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,28 +9,23 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.diagnostics.acceptance import with_empty
-from rnshmc.experiments.training import train
 from rnshmc.random import stream
-from rnshmc.run.fit import fit_gradients
 from rnshmc.run.phases import StepRange, exploit
 from rnshmc.run.recipes import recipe
-from rnshmc.run.registry import FITTED_TO_GRADIENTS
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, fit
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array, Driver
 
 
 @dataclass(frozen=True)
 class NetworkComparison:
-    """Settings shared by all cells of the table."""
+    """Settings shared by all cells of the table (`experiments.nng_table4` in config/README.md)."""
 
     seed: int
     step_size: float
     n_steps: StepRange
-    """Minimum and maximum number of leapfrog steps, drawn uniformly at each iteration."""
     iterations: int
-    """Draws of each chain."""
     repeats: int
-    """Independent training sets, each with a chain."""
 
 
 def training_states(comparison: NetworkComparison, d: int, size: int, repeat: int) -> Array:
@@ -99,11 +94,9 @@ def standard_gaussian(d: int) -> Gaussian:
 
 def _fit(method: str, target: Gaussian, q: Array, settings: Mapping[str, Any], rng: np.random.Generator) -> Driver:
     surrogate = recipe(method).surrogate
-    if surrogate in FITTED_TO_GRADIENTS:
-        gradients = np.array([target.gradient(row) for row in q])
-        return fit_gradients(q, gradients, surrogate=surrogate, settings=settings, rng=rng)
-    fitted: Driver = train(method, q, np.array([target.value(row) for row in q]), settings=settings, rng=rng)
-    return fitted
+    evaluate: Callable[[Array], Any] = target.gradient if surrogate in FITTED_TO_GRADIENTS else target.value
+    driver: Driver = fit(surrogate, q, np.array([evaluate(row) for row in q]), settings=settings, rng=rng)
+    return driver
 
 
 def _stream(comparison: NetworkComparison, *names: str) -> np.random.Generator:

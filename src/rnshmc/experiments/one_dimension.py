@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from rnshmc.errors import ParameterError
-from rnshmc.experiments.training import SurrogateSettings, train
 from rnshmc.random import stream
+from rnshmc.run.recipes import recipe
+from rnshmc.run.registry import fit
 from rnshmc.types import Array
 
 GRID = np.linspace(-4.0, 4.0, 161)
@@ -44,31 +45,15 @@ def one_dimension(
     noise_sd: float,
     fits: int,
     repeats: int,
-    surrogates: SurrogateSettings,
+    surrogates: Mapping[str, Mapping[str, Any]],
     published: Sequence[Array] | None = None,
 ) -> OneDimension:
     """Fit surrogates to noisy observations of x^2 / 2 at nested standard normal points.
 
-    Raises `ParameterError` if there are fewer published observations than the largest size, or a setting of a surrogate
-    is out of range.
-
-    Parameters
-    ----------
-    seed
-        Root seed.
-    sizes
-        Numbers of observations; the data sets are nested.
-    noise_sd
-        Standard deviation of the observations' noise.
-    fits
-        Number of fits to each data set by surrogates with a random basis; the others are fitted once.
-    repeats
-        Independent sets of observations. The curves are from the first; errors are computed for each.
-    surrogates
-        Settings of the surrogates, by the sampler that each drives.
-    published
-        Points and observations of the first repeat, at least as many as the largest size; None: simulated as the
-        others are. Column ``data`` of each table says which: "published" or "simulated".
+    The settings are explained in config/README.md (`experiments.fig1`); ``surrogates`` are keywords of the ``fit`` of
+    each, by the sampler that it drives. ``published`` are points and observations of the first repeat; without them,
+    it is simulated as the others are. The curves are from the first repeat. Raises `ParameterError` if there are fewer
+    published observations than the largest size, or a setting of a surrogate is out of range.
     """
     if published is not None and len(published[0]) < max(sizes):
         raise ParameterError(f"sizes: {max(sizes)} is more than the {len(published[0])} published observations")
@@ -111,7 +96,8 @@ def fit_curves(
 
     Surrogates match potentials up to a constant, so the smallest observation, which they subtract, is added back.
     """
-    fits = [train(method, x[:, np.newaxis], y, settings=settings, rng=rng) for rng in streams]
+    surrogate = recipe(method).surrogate
+    fits = [fit(surrogate, x[:, np.newaxis], y, settings=settings, rng=rng) for rng in streams]
     predictions: Array = y.min() + np.array([fit.predict(GRID[:, np.newaxis]) for fit in fits])
     return predictions
 

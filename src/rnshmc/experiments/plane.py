@@ -9,8 +9,20 @@ from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.types import Array, Driver, Potential
 
+SHOWN_DRAWS = 2000
+"""Maximum number of draws of each sampler in a table of draws, over all repeats."""
 Names = tuple[str, str]
 """Names of the two coordinates in a table."""
+
+
+def shown_draws(sampler: str, repeat: int, repeats: int, coordinates: Mapping[str, Array]) -> pd.DataFrame:
+    """Evenly spaced draws of one repeat, each coordinate of shape (n,).
+
+    Columns sampler, repeat, draw (its iteration, counted from 1), and the coordinates.
+    """
+    table = pd.DataFrame({"sampler": sampler, "repeat": repeat, **coordinates})
+    table.insert(2, "draw", range(1, len(table) + 1))
+    return table[:: -(-len(table) // (SHOWN_DRAWS // repeats))]
 
 
 def field_on_grid(

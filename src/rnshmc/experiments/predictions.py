@@ -35,11 +35,7 @@ def predictions(target: GPRegression, draws: Mapping[str, Array], *, inputs: int
         mean, sd = _mixture(target, sample[:: -(-len(sample) // MAX_DRAWS)], points)
         half = float(ndtri(0.5 + 0.5 * BAND)) * sd
         parts.append(pd.DataFrame({"sampler": sampler, "x": x, "mean": mean, "low": mean - half, "high": mean + half}))
-    return with_distance(pd.concat(parts, ignore_index=True))
-
-
-def with_distance(table: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `from_hmc` to the table of `predictions`."""
+    table = pd.concat(parts, ignore_index=True)
     of = {sampler: part.set_index("x") for sampler, part in table.groupby("sampler")}
     half_width = (of["hmc"]["high"] - of["hmc"]["low"]) / 2
     furthest = {

@@ -30,17 +30,13 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class PriorSwap:
-    """Chains under a new prior."""
+    """Standard deviations of both priors, and settings of the chains (`experiments.nng_fig4` in config/README.md)."""
 
     seed: int
     old_sd: float
-    """Standard deviation of the prior of the training."""
     new_sd: float
-    """Standard deviation of the new prior."""
     burn_in: int
-    """First iterations of each chain, which move from the old posterior to the new one."""
     iterations: int
-    """Iterations of HMC after them; NNg-HMC has `NETWORK_FACTOR` times as many."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +111,6 @@ def acceptance_table(chains: Sequence[Kept], draws: pd.DataFrame) -> pd.DataFram
     of `draws_table`.
     """
     rows = pd.DataFrame([{**_names(chain), "acceptance": chain.acceptance} for chain in chains])
-    return with_means(rows, draws)
-
-
-def with_means(rows: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `means` of `acceptance_table` to the rows of samplers and priors."""
     found = {key: _means(part[["x", "y"]].to_numpy()) for key, part in draws.groupby(["sampler", "prior_variance"])}
     keys = zip(rows["sampler"], rows["prior_variance"], strict=True)
     return rows.assign(means=[_distance(found[key], found[EXACT, key[1]]) for key in keys])

@@ -30,23 +30,10 @@ def acceptance_by_dimension(
     """Project data at random to several dimensions, explore each posterior by HMC, and continue by RNS-HMC.
 
     Columns `COLUMNS`: one row for each dimension, repeat and sampler, with the share of accepted moves.
-
-    Parameters
-    ----------
-    data
-        Encoded data, neither projected nor standardised.
-    dimensions
-        Columns of the projections; the posterior has one more dimension, the intercept.
-    repeats
-        Number of projections to each dimension.
-    rows
-        Number of random rows of the projected data to use; None: all.
-    prior_sd
-        Standard deviation of the prior of each coefficient.
-    discard
-        First iterations of an exploration, which are excluded from training and acceptance.
-    settings
-        Keywords of `rnshmc.run.sample.run_sampler`: step size, steps, iterations, and settings of the surrogate's fit.
+    ``dimensions``, ``repeats`` and ``rows`` are explained in config/README.md (`experiments.projection`); the posterior
+    has one more dimension, the intercept. The data are encoded, but neither projected nor standardised. The first
+    ``discard`` iterations of an exploration are excluded from training and acceptance. ``settings`` are keywords of
+    `rnshmc.run.sample.run_sampler`: step size, steps, iterations, and settings of the surrogate's fit.
     """
     found = []
     for d in dimensions:

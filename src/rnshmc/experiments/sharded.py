@@ -1,7 +1,6 @@
 """Potential of a logistic regression whose rows are distributed over ranks, and a short chain on it."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,10 @@ import pandas as pd
 
 from rnshmc.datasets.shards import shard_coefficients, simulate_shard
 from rnshmc.experiments.scaling import measure
-from rnshmc.files import atomic_path
 from rnshmc.random import stream
 from rnshmc.run.chain import run_phase
 from rnshmc.run.replicated import make_replicated_kernel
+from rnshmc.surrogates.storage import Stored
 from rnshmc.targets.ensemble import together
 from rnshmc.targets.sharded_logistic import ShardedLogistic
 from rnshmc.types import Array
@@ -20,25 +19,20 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True)
 class ShardedRun:
-    """What is evaluated and measured."""
+    """Settings of the study (`scaling.logistic` in config/README.md)."""
 
     seed: int
-    """Root seed of data, positions and chain."""
     rows: int
     dimension: int
-    """Observations of all ranks together, and coefficients."""
     prior_sd: float
-    """Standard deviation of the prior."""
     evaluations: int
-    """Positions at which value and gradient are compared, and repeats of the timed evaluation."""
     step_size: float
     n_steps: tuple[int, int]
     iterations: int
-    """Of a chain of HMC from the coefficients behind the data."""
 
 
-@dataclass(frozen=True)
-class ShardedResults:
+@dataclass(frozen=True, eq=False)
+class ShardedResults(Stored):
     """Results that must not depend on the number of ranks, except for rounding.
 
     Attributes
@@ -53,11 +47,6 @@ class ShardedResults:
     values: Array
     gradients: Array
     draws: Array
-
-    def save(self, path: Path) -> None:
-        """Write an npz file."""
-        with atomic_path(path) as temporary:
-            np.savez(temporary, **vars(self))
 
 
 def run_sharded(comm: Any, run: ShardedRun) -> tuple[ShardedResults, pd.DataFrame]:

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
-from rnshmc.run.fit import fit
 from rnshmc.run.phases import StepRange, exploit
+from rnshmc.run.registry import fit
 from rnshmc.types import Array, Potential
 
 
@@ -69,10 +69,9 @@ def sweep_run(
         )
     names = ("sweep", f"d{point.d}", f"run{run}", f"s{point.hidden_units}", f"n{point.training_points}")
     network = fit(
-        draws[:end],
-        stats["potential"][:end],
-        surrogate="random_network",
-        discard=discard,
+        "random_network",
+        draws[discard:end],
+        stats["potential"][discard:end],
         settings={"hidden_units": point.hidden_units, "ridge": ridge},
         rng=stream(seed, *names, "fit"),
     )

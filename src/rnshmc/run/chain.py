@@ -1,7 +1,7 @@
 """The chain loop: apply a kernel n times and keep every draw, statistic and count."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from rnshmc.kernels.transition import INFO_DTYPES, TransitionInfo
 from rnshmc.run.checkpoint import Checkpoint, Keeper, Stopwatch
-from rnshmc.run.counting import Counter, Counts
+from rnshmc.run.counting import Counter
 from rnshmc.types import Array
 
 Progress = Callable[[int, int, float], None]
 """Called with (iterations done, total iterations, acceptance rate so far) after each iteration."""
 
-STATS_DTYPES: dict[str, type] = {**INFO_DTYPES, **dict.fromkeys(Counts._fields, np.int64), "potential": np.float64}
+_COUNTS = [field.name for field in fields(Counter)]
+STATS_DTYPES: dict[str, type] = {**INFO_DTYPES, **dict.fromkeys(_COUNTS, np.int64), "potential": np.float64}
 """Statistics of each draw: those of its transition, its counts of evaluations, and U at the draw."""
 
 
@@ -25,12 +26,10 @@ class ChainState(Protocol):
     @property
     def q(self) -> Array:
         """Position."""
-        ...
 
     @property
     def potential(self) -> float:
         """U(q)."""
-        ...
 
 
 S = TypeVar("S", bound=ChainState)
@@ -41,11 +40,9 @@ class Kernel(Protocol[S]):
 
     def init(self, q: Array) -> S:
         """The state at ``q``."""
-        ...
 
     def step(self, rng: np.random.Generator, state: S) -> tuple[S, TransitionInfo]:
         """One transition."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -100,15 +97,15 @@ def run_phase(
         keeper = Keeper(checkpoint, kernel, start=state.q, rng=rng, draws=draws, stats=stats)
         state, done, clock = keeper.resume(state)
     accepted = int(stats["accepted"][:done].sum())
-    before = counter.total()
+    before = vars(counter).copy()
     for i in range(done, iterations):
         state, info = kernel.step(rng, state)
-        after = counter.total()
+        after = vars(counter).copy()
         draws[i] = state.q
         for name, value in zip(info._fields, info, strict=True):
             stats[name][i] = value
-        for name, new, old in zip(after._fields, after, before, strict=True):
-            stats[name][i] = new - old
+        for name in _COUNTS:
+            stats[name][i] = after[name] - before[name]
         stats["potential"][i] = state.potential
         before = after
         accepted += info.accepted

@@ -1,8 +1,8 @@
 """Counts of evaluations: the costs of a sampler that do not depend on the machine."""
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,44 +20,27 @@ P = TypeVar("P", bound=Potential)
 D = TypeVar("D", bound=Driver)
 
 
-class Counts(NamedTuple):
-    """Numbers of evaluations."""
-
-    evaluations: int
-    """Calls of the exact potential for any result, including its metric and the contraction of its derivative. Each is
-    one pass over the data, or one solution of the equation, with one factorisation per position."""
-    values: int
-    """Exact potentials, with or without gradient."""
-    gradients: int
-    """Exact gradients."""
-    metrics: int
-    """Exact metrics."""
-    surrogate_gradients: int
-    """Gradients of a surrogate."""
-    surrogate_metrics: int
-    """Metrics of a surrogate."""
-    softened_metrics: int
-    """Metrics that differ from the surrogate's Hessian, because it is not safely positive definite."""
-    minibatch_gradients: int
-    """Gradients estimated from mini-batches of the data."""
-
-
 @dataclass
 class Counter:
-    """A running total that the counting wrappers of one chain share."""
+    """Numbers of evaluations so far, which the counting wrappers of one chain share."""
 
     evaluations: int = 0
+    """Calls of the exact potential for any result, including its metric and the contraction of its derivative. Each is
+    one pass over the data, or one solution of the equation, with one factorisation per position."""
     values: int = 0
+    """Exact potentials, with or without gradient."""
     gradients: int = 0
+    """Exact gradients."""
     metrics: int = 0
+    """Exact metrics."""
     surrogate_gradients: int = 0
+    """Gradients of a surrogate."""
     surrogate_metrics: int = 0
+    """Metrics of a surrogate."""
     softened_metrics: int = 0
+    """Metrics that differ from the surrogate's Hessian, because it is not safely positive definite."""
     minibatch_gradients: int = 0
-
-    def total(self) -> Counts:
-        """The counts so far."""
-        return Counts(*astuple(self))
+    """Gradients estimated from mini-batches of the data."""
 
 
 class CountedPotential(Generic[P]):
@@ -163,7 +146,6 @@ class SoftenedDriver(RiemannianDriver, Protocol):
 
     def softened(self, q: Array) -> bool:
         """Whether the metric at ``q`` differs from the Hessian."""
-        ...
 
 
 class CountedRiemannianDriver(CountedDriver[SoftenedDriver]):

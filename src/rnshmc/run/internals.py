@@ -8,9 +8,12 @@ allows. `load_configfile` is only tested there: the Snakefile needs it before th
 import logging
 import threading
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from rnshmc.run.failures import explain
 
 METADATA = Path(".snakemake/metadata")
 _INCOMPLETE = Path(".snakemake/incomplete")
@@ -33,34 +36,19 @@ def own_rules(workflow: Any) -> Iterator[Any]:
     return (rule for rule in workflow.modifier.rules if not rule.norun)
 
 
-def set_environment(rule: Any, file: str) -> None:
-    """Run a rule in a conda environment, unless it names one itself; the path is relative to its Snakefile."""
+def complete(rule: Any, code: Callable[[str], str], environment: str) -> None:
+    """Add digests of its script and its shell command to a rule's parameters, and an environment and a log.
+
+    A digest of code, an environment and a log of its own stay. ``code`` returns the digest of a script, named relative
+    to ``workflow``; the environment is relative to the rule's Snakefile; the log is named after the first output,
+    ``results/a/b.csv`` -> ``logs/a/b.log``.
+    """
+    if rule.script is not None and "code" not in dict(rule.params.items()):
+        rule.set_params(code=code(f"scripts/{Path(rule.script).name}"))
+    if rule.shellcmd is not None:
+        rule.set_params(command=sha256(str(rule.shellcmd).encode()).hexdigest())
     if rule.conda_env is None:
-        rule.conda_env = file
-
-
-def script_name(rule: Any) -> str | None:
-    """Name of the script that a rule runs; None if it has none."""
-    return None if rule.script is None else Path(rule.script).name
-
-
-def shell_command(rule: Any) -> str | None:
-    """The shell command that a rule runs; None if it has none."""
-    return None if rule.shellcmd is None else str(rule.shellcmd)
-
-
-def has_param(rule: Any, name: str) -> bool:
-    """Whether a rule has a parameter of this name."""
-    return name in dict(rule.params.items())
-
-
-def set_param(rule: Any, name: str, value: str) -> None:
-    """Add a parameter to a rule."""
-    rule.set_params(**{name: value})
-
-
-def set_log(rule: Any) -> None:
-    """Name the log of a rule after its first output, ``results/a/b.csv`` -> ``logs/a/b.log``, unless it has one."""
+        rule.conda_env = environment
     if not rule.log:
         rule.log_modifier = rule.output_modifier
         rule.set_log(Path("logs", str(rule.output[0]).removeprefix("results/")).with_suffix(".log"))
@@ -103,21 +91,17 @@ def _encoded(output: str) -> Path:
     return Path(*(f"@{part}" for part in parts[:-1]), parts[-1])
 
 
-Explain = Callable[[str, Sequence[str], Sequence[str], str, bool], str]
-"""Function from rule, outputs, logs, error and whether the job was a shell command, to a message."""
-
-
 class JobErrors(logging.Handler):
     """Adds a message to Snakemake's log for each failed job.
 
     ``profiles/default`` omits Snakemake's own long message. Without this handler, a job that was killed, for example
-    because memory ran out, would be reported without its rule, its files or a remedy.
+    because memory ran out, would be reported without its rule, its files or a remedy. In ``aside`` are the results that
+    the run replaces (`rnshmc.rerun.aside`).
     """
 
-    def __init__(self, logger: logging.Logger, explain: Explain) -> None:
+    def __init__(self, logger: logging.Logger, aside: Path) -> None:
         super().__init__(logging.ERROR)
-        self._logger = logger
-        self._explain = explain
+        self._logger, self._aside = logger, aside
         self._before = threading.local()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -125,7 +109,7 @@ class JobErrors(logging.Handler):
         if getattr(record, "event", None) == "job_error":
             job: dict[str, Any] = vars(record)
             error = f"{getattr(self._before, 'text', '')} {job['aux']}"
-            shell = job["shellcmd"] is not None
-            self._logger.error(self._explain(job["rule_name"], job["output"], job["log"], error, shell))
+            how = {"quiet_log": job["shellcmd"] is not None, "kept": self._aside.exists()}
+            self._logger.error(explain(job["rule_name"], job["output"], job["log"], error, **how))
         else:
             self._before.text = record.getMessage()

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from rnshmc.errors import RnshmcError
@@ -26,12 +26,15 @@ MPI_SETTINGS: Mapping[str, str] = {
 """Ranks run as root, on any number of cores, and yield when idle."""
 
 
-def run_script(main: Callable[..., None], doc: str | None, *files: str) -> None:
-    """Call ``main`` with the options ``--spec``, a JSON object, and ``files``; an `RnshmcError` becomes a message."""
+def run_script(main: Callable[..., None], doc: str | None, *files: str, several: Collection[str] = ()) -> None:
+    """Call ``main`` with the options ``--spec``, a JSON object, and ``files``; an `RnshmcError` becomes a message.
+
+    Options in ``several`` take a list of files.
+    """
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--spec", type=json.loads, required=True, help="settings as a JSON object")
     for name in files:
-        parser.add_argument(f"--{name}", type=Path, required=True)
+        parser.add_argument(f"--{name}", type=Path, required=True, nargs="+" if name in several else None)
     try:
         main(**vars(parser.parse_args()))
     except RnshmcError as error:

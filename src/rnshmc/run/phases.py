@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.run.argument_checks import check_settings
 from rnshmc.run.chain import Kernel, Phase, Progress, run_phase
 from rnshmc.run.checkpoint import Checkpoint
 from rnshmc.run.counting import (
@@ -17,7 +18,7 @@ from rnshmc.run.counting import (
     CountedRiemannianPotential,
     Counter,
 )
-from rnshmc.run.recipes import check_options, recipe
+from rnshmc.run.recipes import recipe
 from rnshmc.run.recording import GradientRecording, RecordedKernel, RecordedPotential
 from rnshmc.run.registry import KERNELS, VIEWS, load
 from rnshmc.types import AdaptiveDriver, Array, Driver, MinibatchDriver, Potential, RiemannianPotential
@@ -34,6 +35,28 @@ def dynamics(settings: Mapping[str, Any]) -> dict[str, Any]:
     options = {key: value for key, value in settings.items() if key not in ("step_size", "n_steps")}
     shared: dict[str, Any] = {"step_size": settings["step_size"], "n_steps": tuple(settings["n_steps"])}
     return {**shared, "options": options} if options else shared
+
+
+def start_point(settings: Mapping[str, Any], dim: int) -> Array:
+    """The ``start`` of a problem's settings, shape (dim,), or the origin if there is none.
+
+    Raises `ParameterError` if it has another number of coordinates.
+    """
+    start: Array = np.array(settings.get("start", [0.0] * dim), dtype=float)
+    if start.shape != (dim,):
+        raise ParameterError(f"start: {start.size} coordinates, but the posterior has {dim}")
+    return start
+
+
+def check_options(sampler: str, options: Mapping[str, Any]) -> None:
+    """Check that the kernel of a recipe knows its options and misses none, and that its view has settings.
+
+    Raises `ParameterError` if no recipe has that name, or an option is unknown or missing.
+    """
+    chosen, own = recipe(sampler), dict(options)
+    if chosen.view is not None and own.pop("metric", None) is None:
+        raise ParameterError(f"options: {sampler} needs metric")
+    check_settings(load(KERNELS, chosen.kernel), own, key="options", owner=sampler, ours=("step_size", "n_steps"))
 
 
 def make_kernel(
@@ -95,19 +118,16 @@ def explore(
 
     Gradients along the trajectories are stored in ``recording`` and its checkpoints, without effect on draws or counts.
     """
-    observed = potential if recording is None else RecordedPotential(potential, recording)
-    settings: dict[str, Any] = {"sampler": "hmc", "step_size": step_size, "n_steps": n_steps, "options": {}}
-    kernel, counter = make_kernel(observed, None, **settings)
-    if recording is not None:
-        kernel = RecordedKernel(kernel, recording)
-        checkpoint = checkpoint and checkpoint.extended(recording={"start": recording.start})
-    return _run(
-        kernel,
-        counter,
-        settings,
+    return exploit(
+        potential,
+        None,
+        sampler="hmc",
         start=start,
+        step_size=step_size,
+        n_steps=n_steps,
         iterations=iterations,
         rng=rng,
+        recording=recording,
         progress=progress,
         checkpoint=checkpoint,
     )
@@ -124,41 +144,25 @@ def exploit(
     iterations: int,
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
+    recording: GradientRecording | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Phase:
-    """Run a recipe's kernel from ``start``, driven by ``driver``. The parameters are those of `make_kernel`.
+    """Run a recipe's kernel from ``start``, driven by ``driver``.
+
+    The parameters are those of `make_kernel` and `explore`.
 
     The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; the caller
     has to identify potential and driver. Raises `ParameterError` if a setting is out of range, or the chain cannot
     start at ``start``; `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
     """
-    settings: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
-    settings["options"] = dict(options or {})
-    kernel, counter = make_kernel(potential, driver, **settings)
-    return _run(
-        kernel,
-        counter,
-        settings,
-        start=start,
-        iterations=iterations,
-        rng=rng,
-        progress=progress,
-        checkpoint=checkpoint,
-    )
-
-
-def _run(
-    kernel: Kernel[Any],
-    counter: Counter,
-    settings: Mapping[str, Any],
-    *,
-    start: Array,
-    iterations: int,
-    rng: np.random.Generator,
-    progress: Progress | None,
-    checkpoint: Checkpoint | None,
-) -> Phase:
+    shared: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
+    settings = {**shared, "options": dict(options or {})}
+    observed = potential if recording is None else RecordedPotential(potential, recording)
+    kernel, counter = make_kernel(observed, driver, **settings)
+    if recording is not None:
+        kernel = RecordedKernel(kernel, recording)
+        checkpoint = checkpoint and checkpoint.extended(recording={"start": recording.start})
     if iterations < 1:
         raise ParameterError(f"iterations: expected at least 1, got {iterations}")
     if checkpoint is not None:

@@ -4,7 +4,6 @@ Every recipe explores with exact HMC first. Then the driver is the exact potenti
 exploration, or mini-batches of the data. The exact potential decides, except in SGHMC, which has no Metropolis step.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rnshmc.errors import ParameterError
@@ -20,8 +19,6 @@ class Recipe:
     """Name in `rnshmc.run.registry.SURROGATES` of the driver after the exploration; None: the exact potential."""
     view: str | None = None
     """Name in `rnshmc.run.registry.VIEWS` of the view that makes the surrogate a metric, if the kernel needs one."""
-    options: tuple[str, ...] = ()
-    """Required settings of this recipe."""
     minibatches: bool = False
     """Whether the exact potential drives by mini-batches of its data."""
     exact: bool = True
@@ -32,14 +29,14 @@ RECIPES = {
     "hmc": Recipe(kernel="hmc", surrogate=None),
     "rmhmc": Recipe(kernel="rmhmc", surrogate=None),
     "rns_hmc": Recipe(kernel="hmc", surrogate="random_network"),
-    "rns_rmhmc": Recipe(kernel="rmhmc", surrogate="random_network", view="softabs", options=("metric",)),
-    "arns_hmc": Recipe(kernel="adaptive_hmc", surrogate="online_network", options=("offset", "exponent")),
+    "rns_rmhmc": Recipe(kernel="rmhmc", surrogate="random_network", view="softabs"),
+    "arns_hmc": Recipe(kernel="adaptive_hmc", surrogate="online_network"),
     "rns_hmc_rbf": Recipe(kernel="hmc", surrogate="rbf_network"),
     "gp_hmc": Recipe(kernel="hmc", surrogate="gaussian_process"),
     "fitc_hmc": Recipe(kernel="hmc", surrogate="fitc"),
     "nng_hmc": Recipe(kernel="hmc", surrogate="gradient_network"),
-    "sghmc": Recipe(kernel="sghmc", surrogate=None, options=("batch_size", "friction"), minibatches=True, exact=False),
-    "sghmc_mh": Recipe(kernel="sghmc_mh", surrogate=None, options=("batch_size",), minibatches=True),
+    "sghmc": Recipe(kernel="sghmc", surrogate=None, minibatches=True, exact=False),
+    "sghmc_mh": Recipe(kernel="sghmc_mh", surrogate=None, minibatches=True),
 }
 AUTO = "auto"
 """The workflow's only sampler without a recipe: `rnshmc.sample`, which explores and fits by itself."""
@@ -60,13 +57,3 @@ def recipe_name(sampler: str) -> str:
 def recipe(sampler: str) -> Recipe:
     """The recipe of a sampler, or of a variant of one. Raises `ParameterError` if no recipe has that name."""
     return RECIPES[recipe_name(sampler)]
-
-
-def check_options(sampler: str, options: Mapping[str, object]) -> None:
-    """Check that a sampler has its required settings.
-
-    Raises `ParameterError` if no recipe has that name, or one of its options is missing.
-    """
-    missing = [name for name in recipe(sampler).options if name not in options]
-    if missing:
-        raise ParameterError(f"options: {sampler} needs {' and '.join(missing)}")

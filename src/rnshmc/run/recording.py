@@ -18,8 +18,6 @@ from rnshmc.run.chain import Kernel, S
 from rnshmc.surrogates.storage import Stored
 from rnshmc.types import Array, Potential
 
-_CAPACITY = 1024
-
 
 @dataclass(frozen=True, eq=False)
 class GradientPairs(Stored):
@@ -70,16 +68,16 @@ class GradientRecording:
 
     def __init__(self, dim: int, *, start: int = 0) -> None:
         self.start = start
+        self._dim = dim
         self._iteration = 0
         self._open = False
-        # Each row is an iteration, a position and its gradient.
-        self._rows = np.empty((_CAPACITY, 1 + 2 * dim))
-        self._size = 0
+        # An iteration, a position and its gradient.
+        self._rows: list[Array] = []
 
     def pairs(self) -> GradientPairs:
-        """What has been recorded so far."""
-        rows, dim = self._rows[: self._size], self._rows.shape[1] // 2
-        return GradientPairs(rows[:, 1 : 1 + dim], rows[:, 1 + dim :], rows[:, 0])
+        """All that has been recorded so far."""
+        iterations, q, gradients = np.split(self._table(), [1, 1 + self._dim], axis=1)
+        return GradientPairs(q, gradients, iterations[:, 0])
 
     @contextmanager
     def iteration(self) -> Iterator[None]:
@@ -93,24 +91,20 @@ class GradientRecording:
 
     def add(self, q: Array, gradient: Array) -> None:
         """Record a pair, unless the gradient is not finite."""
-        if not (self._open and np.isfinite(gradient).all()):
-            return
-        if self._size == len(self._rows):
-            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
-        row = self._rows[self._size]
-        row[0], row[1 : 1 + q.size], row[1 + q.size :] = self._iteration, q, gradient
-        self._size += 1
+        if self._open and np.isfinite(gradient).all():
+            self._rows.append(np.concatenate(([self._iteration], q, gradient)))
 
     def snapshot(self) -> dict[str, Any]:
         """All that has been recorded."""
-        return {"iteration": self._iteration, "rows": self._rows[: self._size]}
+        return {"iteration": self._iteration, "rows": self._table()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Continue from a snapshot of such a recording."""
         self._iteration = snapshot["iteration"]
-        self._size = len(snapshot["rows"])
-        self._rows = np.empty((max(_CAPACITY, 2 * self._size), self._rows.shape[1]))
-        self._rows[: self._size] = snapshot["rows"]
+        self._rows = list(snapshot["rows"])
+
+    def _table(self) -> Array:
+        return np.reshape(self._rows, (len(self._rows), 1 + 2 * self._dim))
 
 
 class RecordedPotential:
@@ -144,8 +138,8 @@ class RecordedKernel(Generic[S]):
     """
 
     def __init__(self, kernel: Kernel[S], recording: GradientRecording) -> None:
-        self._kernel = kernel
-        self._recording = recording
+        self._kernel, self._recording = kernel, recording
+        self.snapshot, self.restore = recording.snapshot, recording.restore
 
     def init(self, q: Array) -> S:
         """The state at ``q``; its gradient belongs to no iteration and is not recorded."""
@@ -155,11 +149,3 @@ class RecordedKernel(Generic[S]):
         """One transition."""
         with self._recording.iteration():
             return self._kernel.step(rng, state)
-
-    def snapshot(self) -> dict[str, Any]:
-        """All that has been recorded."""
-        return self._recording.snapshot()
-
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Continue from a snapshot of such a kernel."""
-        self._recording.restore(snapshot)

@@ -1,4 +1,4 @@
-"""Registries of kernels, surrogates, their views and targets by name.
+"""Registries of kernels, surrogates, their views and targets by name, and the functions that make their objects.
 
 Modules are named by strings and imported when used, so that a stage depends only on the code it runs.
 """
@@ -8,9 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnshmc.errors import ParameterError
 from rnshmc.masking import unmasked
-from rnshmc.types import FittedDriver, Potential, Surrogate
+from rnshmc.types import Array, FittedDriver, Potential, Surrogate
 
 KERNELS = {
     "hmc": "rnshmc.kernels.hmc:HMC",
@@ -44,12 +46,12 @@ OWN_TARGETS = frozenset({"python", "umbridge"})
 """Targets that are a user's model and take no data set."""
 
 
-def load(registry: Mapping[str, str], name: str) -> Any:
+def load(registry: Mapping[str, str], name: str | None) -> Any:
     """Import the object named ``name`` in one of the registries above.
 
     Raises `ParameterError` if the registry has no such name.
     """
-    if name not in registry:
+    if name is None or name not in registry:
         raise ParameterError(f"no entry named {name!r}; there are {', '.join(sorted(registry))}")
     module, attribute = registry[name].split(":")
     return getattr(import_module(module), attribute)
@@ -64,6 +66,19 @@ def load_target(target: Mapping[str, Any], data: Path) -> Potential:
     """Build the exact potential that a config's ``target`` entry describes by its ``kind`` and settings."""
     potential: Potential = load(TARGETS, target["kind"])(data, **target_settings(unmasked(target)))
     return potential
+
+
+def fit(
+    surrogate: str | None, states: Array, observed: Array, *, settings: Mapping[str, Any], rng: np.random.Generator
+) -> Any:
+    """Fit a surrogate to potentials, shape (n,), or gradients, (n, dim), at states of shape (n, dim).
+
+    Potentials are those of the chain's states (paper A, Algorithms 2 and 3), gradients those along its trajectories
+    (paper B, section 3), for `FITTED_TO_GRADIENTS`. ``settings`` are keywords of the ``fit`` of the surrogate. The
+    result is a `FittedDriver`. Raises `ParameterError` if there is no such surrogate; `FitError` if it cannot be
+    fitted.
+    """
+    return load(SURROGATES, surrogate).fit(states, observed, rng=rng, **settings)
 
 
 def load_driver(surrogate: Mapping[str, Any], path: Path) -> FittedDriver:

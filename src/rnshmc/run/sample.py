@@ -9,11 +9,10 @@ from rnshmc.random import stream
 from rnshmc.run.argument_checks import check_potential, check_settings
 from rnshmc.run.chain import Phase, Progress
 from rnshmc.run.checkpoint import Checkpoint
-from rnshmc.run.fit import check_discard, fit, fit_gradients
-from rnshmc.run.phases import StepRange, exploit, explore, make_kernel
-from rnshmc.run.recipes import check_options, recipe
+from rnshmc.run.phases import StepRange, check_options, exploit, explore, make_kernel
+from rnshmc.run.recipes import recipe
 from rnshmc.run.recording import GradientRecording
-from rnshmc.run.registry import FITTED_TO_GRADIENTS, KERNELS, SURROGATES, load
+from rnshmc.run.registry import FITTED_TO_GRADIENTS, SURROGATES, fit, load
 from rnshmc.types import Array, FittedDriver, Potential
 
 
@@ -89,11 +88,15 @@ def run_sampler(
     """
     name = f"chain{chain}"
     kind = recipe(sampler).surrogate
-    _check_settings(sampler, surrogate or {}, options or {})
+    # Invalid settings raise an error before the exploration, not after it.
     if kind is not None:
-        check_discard(discard, explore_iterations)
+        check_options(sampler, options or {})
+        check_settings(load(SURROGATES, kind).fit, surrogate or {}, key="surrogate", owner=kind, ours=("rng",))
+        if not 0 <= discard < explore_iterations:
+            raise ParameterError(f"discard: expected 0 <= discard < {explore_iterations} iterations, got {discard}")
+    elif surrogate:
+        raise ParameterError(f"surrogate: {sampler} has none, got settings {', '.join(surrogate)}")
     else:
-        # Invalid settings raise an error before the exploration, not after it.
         make_kernel(potential, None, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options)
     check_potential(potential, start, stream(seed, "check", name))
     recording = GradientRecording(potential.dim, start=discard) if kind in FITTED_TO_GRADIENTS else None
@@ -109,16 +112,12 @@ def run_sampler(
     )
     driver: FittedDriver | None = None
     if kind is not None:
-        how: dict[str, Any] = {
-            "surrogate": kind,
-            "settings": surrogate or {},
-            "rng": stream(seed, "surrogate", name),
-        }
         if recording is not None:
             pairs = recording.pairs().of_sound_trajectories(exploration.stats)
-            driver = fit_gradients(pairs.q, pairs.gradients, **how)
+            states, observed = pairs.q, pairs.gradients
         else:
-            driver = fit(exploration.draws, exploration.stats["potential"], discard=discard, **how)
+            states, observed = exploration.draws[discard:], exploration.stats["potential"][discard:]
+        driver = fit(kind, states, observed, settings=surrogate or {}, rng=stream(seed, "surrogate", name))
     sampling = exploit(
         potential,
         driver,
@@ -133,17 +132,3 @@ def run_sampler(
         checkpoint=checkpoint and checkpoint.part("sample").extended(fit={"discard": discard, **(surrogate or {})}),
     )
     return Chain(exploration, driver, sampling)
-
-
-def _check_settings(sampler: str, surrogate: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Check that a recipe's kernel and surrogate accept their settings and miss none."""
-    check_options(sampler, options)
-    chosen = recipe(sampler)
-    own = {name: value for name, value in options.items() if not (name == "metric" and chosen.view is not None)}
-    kernel = load(KERNELS, chosen.kernel)
-    check_settings(kernel, own, key="options", owner=sampler, ours=("step_size", "n_steps"))
-    if chosen.surrogate is not None:
-        fit = load(SURROGATES, chosen.surrogate).fit
-        check_settings(fit, surrogate, key="surrogate", owner=chosen.surrogate, ours=("rng",))
-    elif surrogate:
-        raise ParameterError(f"surrogate: {sampler} has none, got settings {', '.join(surrogate)}")

@@ -7,9 +7,16 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rnshmc.errors import ParameterError
-from rnshmc.experiments.training_schedule import as_table, schedule_table
+from rnshmc.experiments.training_schedule import (
+    EXACT,
+    NETWORK,
+    TRAINING,
+    Schedule,
+    as_table,
+    run_schedule,
+    schedule_table,
+)
 from rnshmc.random import stream
-from rnshmc.run.schedule import EXACT, NETWORK, TRAINING, Schedule, run_schedule
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array, Driver
 
