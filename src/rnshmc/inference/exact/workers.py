@@ -36,10 +36,6 @@ class Workers:
         """
         raise NotImplementedError
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that has not started; whether that was possible."""
-        return self._waiting.pop(task.number, None) is not None
-
     def close(self) -> None:
         """Abandon unfinished tasks."""
         self._waiting.clear()
