@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
-from rnshmc.inference.exact.workers import Missing, PickledModel, Workers, evaluate_item, evaluate_pickled
+from rnshmc.inference.exact.workers import PickledModel, Workers, evaluate_item, evaluate_pickled
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
@@ -93,7 +93,7 @@ class _Submitted(Workers):
             if (task := self._futures.pop(future, None)) is None:
                 continue
             answer = self._answer(future, task)
-            if not isinstance(answer, Missing):
+            if answer is not None:
                 return task, answer
             self._send(task, self._pickled)
 
@@ -111,9 +111,9 @@ class _Submitted(Workers):
         future.add_done_callback(self._done.put)
 
     @staticmethod
-    def _answer(future: Any, task: Task) -> Answer | Missing:
+    def _answer(future: Any, task: Task) -> Answer | None:
         try:
-            answer: Answer | Missing = future.result()
+            answer: Answer | None = future.result()
         except BrokenExecutor as error:
             raise EvaluationError(f"the pool has lost its workers: {error}") from error
         except _NOT_THERE as error:
@@ -152,7 +152,7 @@ class _Mapped(Workers):
             except _NOT_THERE as error:
                 raise _unusable(error) from error
             task = self._under_way.pop(number)
-            if not isinstance(answer, Missing):
+            if answer is not None:
                 return task, answer
             self._to_ship += 1
             self._waiting[number] = task

@@ -3,7 +3,6 @@
 import hashlib
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
 import cloudpickle
@@ -39,11 +38,6 @@ class Workers:
     def close(self) -> None:
         """Abandon unfinished tasks."""
         self._waiting.clear()
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Answer of a worker that has not received the model."""
 
 
 class PickledModel:
@@ -89,16 +83,16 @@ def _received(key: str, content: bytes | None) -> PickledModel:
     return PickledModel(key, content, _unpacked.get(key))
 
 
-def evaluate_pickled(pickled: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | Missing:
-    """Evaluate a model at ``x``, shape (d,), within a number of seconds."""
+def evaluate_pickled(pickled: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | None:
+    """Evaluate a model at ``x``, shape (d,), within a number of seconds; None on a worker that has not received it."""
     if pickled.model is None:
-        return Missing()
+        return None
     if time_limit is None:
         return pickled.model.evaluate(x, gradient=gradient)
     return _within(pickled.model, x, gradient, time_limit)
 
 
-def evaluate_item(item: tuple[PickledModel, int, Array, bool, float | None]) -> tuple[int, Answer | Missing]:
+def evaluate_item(item: tuple[PickledModel, int, Array, bool, float | None]) -> tuple[int, Answer | None]:
     """The same for `map`, with the number of the task."""
     pickled, number, x, gradient, time_limit = item
     return number, evaluate_pickled(pickled, x, gradient, time_limit)
