@@ -55,11 +55,6 @@ class Normal:
         Standard deviations, shape (d,), or one number.
     covariance
         Covariance, shape (d, d). Give either ``sd`` or ``covariance``.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     mean: Array
