@@ -138,13 +138,9 @@ class LeastSquares(Model):
 
     Parameters
     ----------
-    forward
-        F(x), for x of shape (d,).
-    data
-        Observations y, of the shape of F(x); NaN where there is none.
     noise_sd
         Standard deviation s of the Gaussian noise, one number or one for each datum.
-    prior, jacobian, vjp
+    forward, data, prior, jacobian, vjp
         As in `Model`.
     """
 

@@ -32,21 +32,9 @@ def model_of(target: Any) -> Model | None:
 
 
 def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
-    """The log density of a target with d = ``dim`` parameters.
+    """The log density, of ``dim`` parameters, of a target of `rnshmc.sample` that is no `Model`, with its ``gradient``.
 
-    Parameters
-    ----------
-    target
-        The log density as a function of x, shape (d,), that returns a number, or the pair of it and its gradient; a
-        potential U = -log density, with ``dim``, ``value`` and optionally ``gradient`` or ``value_and_grad``; a
-        `UMBridge` without data.
-    gradient
-        Gradient of a log density as a separate function; False: no gradient is used; None: that of the target, if any.
-
-    Raises
-    ------
-    ParameterError
-        If the target is none of these, or has another number of parameters.
+    Raises `ParameterError` if the target is not of a known kind, or has another number of parameters.
     """
     if gradient is not None and gradient is not False and not callable(gradient):
         raise ParameterError(f"gradient: expected a function of x, False or None, got {gradient!r}")
