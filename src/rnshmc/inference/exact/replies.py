@@ -35,14 +35,8 @@ def check_address(url: Any) -> str:
 def fetch(request: Request, *, seconds: float, largest: int) -> tuple[int, bytes]:
     """Status and content of the reply to a request; proxies of the environment are not used for this machine.
 
-    Raises
-    ------
-    TimeoutError
-        If the whole reply takes more than ``seconds``.
-    ReplyTooLargeError
-        If it has more than ``largest`` bytes.
-    OSError, HTTPException
-        If there is no connection, or it ends before the reply does.
+    Raises `TimeoutError` if the whole reply takes more than ``seconds``, `ReplyTooLargeError` if it has more than
+    ``largest`` bytes, and `OSError` or `HTTPException` if there is no connection, or it ends before the reply does.
     """
     # The timeout of a socket alone is for each of its parts.
     return in_time(lambda: _reply(request, seconds, largest), seconds)

@@ -72,10 +72,7 @@ class Likelihood(Protocol):
     def observing(self, data: Mapping[str, Array]) -> Observed:
         """The likelihood of these data: arrays by name, one named "" for a plain array; NaN marks missing entries.
 
-        Raises
-        ------
-        ParameterError
-            If the data or the arguments of the likelihood cannot be used.
+        Raises `ParameterError` if the data or the arguments of the likelihood cannot be used.
         """
 
 
