@@ -17,6 +17,7 @@ from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of, make_moody, make_normal
@@ -161,6 +162,16 @@ def test_an_abandoned_iterator_withdraws_its_points(points: Array) -> None:
         break
     list(exact.evaluate(points[-1]))
     assert [x.tolist() for x in seen] == [points[0].tolist(), points[-1].tolist()]
+
+
+def test_answers_at_abandoned_points_are_ignored(points: Array) -> None:
+    workers = VectorizedWorker(Density(lambda x: -0.5 * (x**2).sum(axis=1)))
+    exact = Evaluations(workers, make_transform(None, ["a", "b", "c"]))
+    for _ in exact.evaluate(points[:3]):
+        break
+    [found] = exact.evaluate(points[4])
+    assert found.point.tolist() == points[4].tolist()
+    assert exact.spent.points == 2
 
 
 def test_each_evaluation_is_in_the_file_when_it_arrives(points: Array, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class ForwardPosterior:
         if not np.isfinite(predictors).all():
             present = self.observed.present
             finite = np.isfinite(found.run.outputs[present])
-            if finite.all() and predictors.shape[1] == len(present):  # of a count below zero, say
+            if finite.all():  # of a count below zero, say
                 finite = np.isfinite(predictors[0])
             which = present[np.argmin(finite)]
             failure = f"the model's output {which} is {found.run.outputs[which]:g}"
