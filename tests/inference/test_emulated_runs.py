@@ -4,6 +4,7 @@ import json
 import math
 import re
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import rnshmc
 from rnshmc.errors import BudgetSpent, ParameterError, StoreError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation, Run
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.lines import in_order, written
 from rnshmc.inference.exact.pools import make_workers
-from rnshmc.inference.exact.resuming import candidates, difference
+from rnshmc.inference.exact.resuming import confirm
 from rnshmc.inference.exact.stored_evaluations import read_all, read_known
 from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.transforms import make_transform
@@ -178,11 +180,18 @@ def test_derivatives_of_runs_follow_their_outputs(tmp_path: Path) -> None:
         in_order([one], None, {"": 2}, tmp_path)
 
 
-def test_a_run_without_outputs_does_not_confirm_a_file() -> None:
+def test_a_run_without_outputs_does_not_confirm_a_file(tmp_path: Path) -> None:
     whole, none = (Evaluation(np.zeros(1), 0.0, run=Run(np.full(2, fill))) for fill in (1.0, math.nan))
-    assert candidates([whole, none], gradient=False)[0] is whole
-    assert difference(none, whole, [none], ["a"]) == "output 0 of the model is nan in the file, and 1 now"
-    assert difference(none, none, [none], ["a"]) is None
+    asked: list[Evaluation] = []
+
+    def again(stored: Evaluation) -> Evaluation:
+        asked.append(stored)
+        return stored
+
+    with closing(EvaluationLog(tmp_path / "runs.jsonl", ["a"], outputs={"": 2})) as file:
+        assert confirm([whole, none], again, file, gradient=False)
+        assert not confirm([none], again, file, gradient=False)
+    assert asked == [whole]
 
 
 def test_masked_data_are_missing() -> None:

@@ -17,6 +17,7 @@ from rnshmc.inference.exact.evaluation import Evaluation, Spent
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.exact.vectorized import VectorizedWorker
 from rnshmc.inference.transforms import make_transform
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of, make_moody, make_normal
@@ -94,11 +95,10 @@ def test_known_points_are_free(points: Array) -> None:
 
 def test_a_budget_counts_new_points_only(points: Array) -> None:
     known = [Evaluation(x, 1.0, np.ones(3)) for x in points[[0, 2, 3]]]
-    for budget, values, gradients in ((0, 1, 1), (1, 4, 1), (3, 6, 4), (99, 12, 12)):
+    for budget, values in ((0, 1), (1, 4), (3, 6), (99, 12)):
         exact = evaluations_of(make_normal(), known=known, budget=budget)
-        assert exact.affordable(points, gradient=False) == values
-        assert exact.affordable(points, gradient=True) == gradients
-    assert evaluations_of(make_normal()).affordable(points, gradient=True) == len(points)
+        assert exact.affordable(points) == values
+    assert evaluations_of(make_normal()).affordable(points) == len(points)
 
 
 def test_known_points_are_found_by_their_unconstrained_coordinates(points: Array) -> None:
@@ -164,25 +164,14 @@ def test_an_abandoned_iterator_withdraws_its_points(points: Array) -> None:
     assert [x.tolist() for x in seen] == [points[0].tolist(), points[-1].tolist()]
 
 
-def test_several_iterators_share_the_workers(points: Array) -> None:
-    exact = evaluations_of(make_normal(), pool=2)
-    one, other = exact.evaluate(points[:6]), exact.evaluate(points[4:])
-    found: list[Evaluation] = []
-    for _ in range(3):
-        found += [next(one), next(other)]
-    found += [*one, *other]
-    exact.close()
-    assert len(found) == 6 + 8
-    assert exact.spent.values == 12
-
-
-def test_an_iterator_does_not_wait_for_points_that_another_withdrew(points: Array) -> None:
-    exact = evaluations_of(make_normal())
-    one, other = exact.evaluate(points[:3]), exact.evaluate(points[1:3])
-    next(one)  # has asked for the second point
-    next(other)
-    one.close()
-    assert len(list(other)) == 1
+def test_answers_at_abandoned_points_are_ignored(points: Array) -> None:
+    workers = VectorizedWorker(Density(lambda x: -0.5 * (x**2).sum(axis=1)))
+    exact = Evaluations(workers, make_transform(None, ["a", "b", "c"]))
+    for _ in exact.evaluate(points[:3]):
+        break
+    [found] = exact.evaluate(points[4])
+    assert found.point.tolist() == points[4].tolist()
+    assert exact.spent.points == 2
 
 
 def test_each_evaluation_is_in_the_file_when_it_arrives(points: Array, tmp_path: Path) -> None:

@@ -8,10 +8,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import rnshmc
 from rnshmc.errors import ParameterError
-from rnshmc.inference.exact.density import Density
-from rnshmc.inference.exact.evaluation import Task
-from rnshmc.inference.exact.pools import Threads, Unlimited, make_workers
+from rnshmc.inference.exact.pools import Threads
 from rnshmc.types import Array
+from tests.inference.conftest import evaluations_of
 
 SEED = 4
 
@@ -50,20 +49,25 @@ def test_the_target_has_the_callers_threads_and_the_surrogate_one(pooled: bool) 
 
 def test_workers_have_the_callers_threads_until_their_last_task_is_done() -> None:
     """A pool of threads continues with the others while the first answer is processed."""
-    with threadpool_limits(2, user_api="blas"):
+    seen: list[set[int]] = []
+
+    def target(x: Array) -> tuple[float, Array]:
+        seen.append(blas_threads())
+        return quartic(x)
+
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(2) as pool:
         threads = Threads()
-        workers, tasks = Unlimited(make_workers(None, Density(quartic), time_limit=None), threads), []
+        exact = evaluations_of(target, pool=pool, threads=threads)
         with threads.one():
-            for number in range(3):
-                tasks.append(Task(number, np.full(3, 0.1 * number), gradient=True))
-                workers.submit(tasks[-1])
-                assert blas_threads() == {2}
-            workers.next()
+            arriving = exact.evaluate(np.full((3, 3), [[0.1], [0.2], [0.3]]))
+            next(arriving)
             assert blas_threads() == {2}
-            assert workers.withdraw(tasks[2])
-            assert blas_threads() == {2}
-            workers.next()
+            assert len(list(arriving)) == 2
             assert blas_threads() == {1}
+            assert seen == [{2}] * 3
+            for _ in exact.evaluate(np.full((2, 3), [[0.4], [0.5]])):
+                break
+            assert blas_threads() == {1}  # the other one is abandoned
         assert blas_threads() == {2}
 
 

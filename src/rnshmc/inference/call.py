@@ -15,12 +15,11 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.names import find_names, make_names, make_units
-from rnshmc.inference.exact.pools import Pool, Threads, Unlimited, make_workers
+from rnshmc.inference.exact.pools import Pool, Threads, make_workers
 from rnshmc.inference.exact.stored_evaluations import StoredEvaluations, chosen, read_known
 from rnshmc.inference.exact.target import Gradient, digest_of, make_posterior, model_of, with_arguments
 from rnshmc.inference.exact.vectorized import vectorized_worker
 from rnshmc.inference.exact.workers import Workers
-from rnshmc.inference.exact.wrapping import Wrapping, on_circles
 from rnshmc.inference.final_checks import with_other_ends
 from rnshmc.inference.given import own_errstate
 from rnshmc.inference.progress import Listener, listening
@@ -202,7 +201,7 @@ def sample(
     posterior = make_posterior(target, gradient, chosen_names)
     declared = make_transform(bounds, chosen_names)
     transform = with_prior(declared, posterior.bounds, posterior.angles, chosen_names)
-    forward_posterior = on_circles(posterior.forward_posterior, transform.angles)
+    forward_posterior = posterior.forward_posterior and replace(posterior.forward_posterior, angles=transform.angles)
     if starts is None:
         starts = drawn_starts(forward_posterior, transform, chosen_names, rng)
     starts = transform.wrapped(starts)
@@ -225,8 +224,6 @@ def sample(
         workers: Workers = vectorized_worker(target, posterior.evaluable, pool, time_limit)
     else:
         workers = make_workers(pool, posterior.evaluable, time_limit=time_limit)
-    if transform.angles is not None:
-        workers = Wrapping(workers, transform.angles)
     # The digest of a target does not cover a separate gradient.
     digest = None if callable(gradient) else digest_of(target)
     evaluation_log = None
@@ -236,7 +233,7 @@ def sample(
         evaluation_log = EvaluationLog(filepath, kept, resume=resume, digest=digest, outputs=outputs)
     threads = Threads()
     potential = Evaluations(
-        Unlimited(workers, threads),
+        workers,
         transform,
         use_gradients=gradient is not False,
         evaluation_log=evaluation_log,
@@ -244,6 +241,7 @@ def sample(
         budget=budget,
         forward_posterior=forward_posterior,
         slope_price=posterior.slope_price,
+        threads=threads,
     )
     with closing(potential), threads.one(), listening(callback, bar=progress_bar) as report:
         potential.confirm()

@@ -138,7 +138,7 @@ class Archive:
 
     def affordable(self, points: Array) -> int:
         """Number of rows of ``points``, from the first on, whose values are known or that the budget still allows."""
-        return self.evaluations.affordable(self._placed.parameters(points, gradient=False), gradient=False)
+        return self.evaluations.affordable(self._placed.parameters(points, gradient=False))
 
     @property
     def units_left(self) -> int:

@@ -59,12 +59,7 @@ class Density:
     def evaluate(self, x: Array, *, gradient: bool) -> Answer:
         """U at ``x``, and its gradient if requested and there is one. Exceptions of the user's functions are failures.
 
-        Raises
-        ------
-        EvaluationError
-            If no other point can be evaluated either.
-        KeyboardInterrupt
-            After Ctrl-C.
+        Raises `EvaluationError` if no other point can be evaluated either.
         """
         bill = _Bill()
         number, failure, slope = -math.inf, None, None

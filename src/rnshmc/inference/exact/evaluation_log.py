@@ -42,18 +42,12 @@ os.register_at_fork(after_in_child=_close_inherited)
 class EvaluationLog:
     """The open file of one run, created if missing, with the ``records`` that it had when it was opened.
 
-    Without ``resume``, a file with evaluations is refused. Records are ``trusted`` if the file has the target's
-    ``digest``, a string that changes whenever the target does. ``outputs`` are the numbers of outputs under each name
-    of the data, in a file of runs of a forward model; None in a file of log densities.
+    Without ``resume``, a file with evaluations is refused with a `ParameterError`. Records are ``trusted`` if the file
+    has the target's ``digest``, a string that changes whenever the target does. ``outputs`` are the numbers of outputs
+    under each name of the data, in a file of runs of a forward model; None in a file of log densities.
 
-    Raises
-    ------
-    DataError
-        If a line is not an evaluation; the message names it.
-    StoreError
-        If it belongs to other parameters or another target, another run writes to it, or it cannot be written.
-    ParameterError
-        If it has evaluations and ``resume`` is false.
+    Raises `DataError` if a line is not an evaluation, and `StoreError` if the file belongs to other parameters or
+    another target, another run writes to it, or it cannot be written.
     """
 
     def __init__(

@@ -2,10 +2,9 @@
 
 import logging
 import math
-from collections import deque
 from collections.abc import Generator, Iterable
 from dataclasses import replace
-from itertools import count
+from itertools import count, takewhile
 
 import numpy as np
 
@@ -13,8 +12,10 @@ from rnshmc.errors import BudgetSpent, EvaluationError
 from rnshmc.inference.exact.evaluation import Evaluation, Spent, Task, within
 from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.exact.forward_posterior import ForwardPosterior
+from rnshmc.inference.exact.pools import Threads
 from rnshmc.inference.exact.resuming import NEW_POINTS, FailureWatch, confirm, hint_at_reuse, lost, mended
 from rnshmc.inference.exact.workers import Workers
+from rnshmc.inference.given import users_errstate
 from rnshmc.inference.transforms import Transform
 from rnshmc.types import Array
 
@@ -29,7 +30,8 @@ class Evaluations:
     workers
         Evaluate the points.
     transform
-        Of the declared bounds; stored evaluations outside are not used.
+        Of the declared bounds; stored evaluations outside are not used. Workers receive angles in their intervals; all
+        else knows only unwrapped angles, in which the density is periodic.
     evaluation_log
         File of evaluations: replayed but not part of `record`, so that a resumed run follows the same path.
     known
@@ -38,6 +40,8 @@ class Evaluations:
         Units that may be spent, None for no limit, and those that a gradient costs.
     forward_posterior
         Computes the potential from runs of a forward model; None for a density.
+    threads
+        BLAS has the caller's number of threads while workers have a task; None: its number is left alone.
     """
 
     def __init__(
@@ -51,8 +55,10 @@ class Evaluations:
         budget: int | None = None,
         forward_posterior: ForwardPosterior | None = None,
         slope_price: int = 1,
+        threads: Threads | None = None,
     ) -> None:
         self._workers = workers
+        self._threads = threads
         self.forward_posterior = forward_posterior
         self.transform = transform
         self._use_gradients = use_gradients
@@ -64,6 +70,7 @@ class Evaluations:
         self._numbers = count(1)
         self._found_gradient: bool | None = None
         self._tasks: dict[bytes, Task] = {}
+        self._outstanding: dict[int, Array] = {}
         self._by_parameters: dict[bytes, Evaluation] = {}
         self._requested: dict[bytes, Evaluation | None] = {}
         self._stored = self._usable(within(evaluation_log.records if evaluation_log else (), transform))
@@ -82,13 +89,13 @@ class Evaluations:
         """Whether gradients can be requested; True until the first value shows that there are none."""
         return self._use_gradients and self._found_gradient is not False
 
-    def affordable(self, points: Array, *, gradient: bool) -> int:
-        """Number of rows of ``points``, from the first on, that are known or that the budget still allows."""
+    def affordable(self, points: Array) -> int:
+        """Number of rows of ``points``, from the first on, whose values are known or that the budget still allows."""
         if self.budget is None:
             return len(points)
-        left = (self.budget - self.spent.units) // self._price(gradient)
+        left = (self.budget - self.spent.units) // self._price(gradient=False)
         for number, x in enumerate(points):
-            left -= self._found(x, gradient) is None
+            left -= self._found(x, gradient=False) is None
             if left < 0:
                 return number
         return len(points)
@@ -97,39 +104,32 @@ class Evaluations:
         """Evaluate the potential at the rows of ``points``, shape (n, d), or at one point, and yield as they arrive.
 
         Known points are yielded without an evaluation. As many points as there are workers are evaluated at a time; the
-        next ones start when this iterator is advanced. Several iterators may be open at once.
+        next ones start when this iterator is advanced. Unfinished evaluations are abandoned when it is closed.
 
         Raises `BudgetSpent` when the next evaluation would exceed the budget, after yielding those in progress, and
         `EvaluationError` if no further evaluation is possible.
         """
         gradient = gradient and self.has_gradient
-        waiting = deque(np.atleast_2d(np.asarray(points, dtype=np.float64)))
-        for x in waiting:
+        missing = list(np.atleast_2d(np.asarray(points, dtype=np.float64)))
+        for x in missing:
             self._requested.setdefault(x.tobytes(), None)
-        in_progress: list[Array] = []
         try:
-            while waiting or in_progress:
-                while waiting and self._begin(waiting[0], gradient):
-                    in_progress.append(waiting.popleft())
-                done = [self._found(x, gradient) for x in in_progress]
+            while missing:
+                begun = list(takewhile(lambda x: self._begin(x, gradient), missing))
+                done = [self._found(x, gradient) for x in begun]
                 if any(done):
-                    in_progress = [x for x, found in zip(in_progress, done, strict=True) if not found]
+                    missing = [x for x, found in zip(begun, done, strict=True) if not found] + missing[len(begun) :]
                     for found in filter(None, done):
                         self._note_gradient(found, gradient)
                         self._requested[found.point.tobytes()] = found
                         yield found
-                elif lost := [x for x in in_progress if self._key(x) not in self._tasks]:
-                    # Another iterator requested less there, or withdrew the point.
-                    in_progress = [x for x in in_progress if self._key(x) in self._tasks]
-                    waiting.extendleft(lost)
-                    if not self._begin(waiting[0], gradient) and not self._tasks:
-                        raise self._exhausted()
                 elif self._tasks:
                     self._collect()
                 else:
                     raise self._exhausted()
         finally:
-            self._withdraw(in_progress)
+            if self._outstanding:
+                self._abandon()
 
     def confirm(self) -> None:
         """Check that the file is of this target (`resuming.confirm`), and forget failures that do not persist.
@@ -174,7 +174,7 @@ class Evaluations:
 
     def _begin(self, x: Array, gradient: bool) -> bool:
         """Whether a point is known or submitted; if not, there is no free worker or no budget for it."""
-        if self._found(x, gradient) or self._key(x) in self._tasks:
+        if self._key(x) in self._tasks or self._found(x, gradient):
             return True
         reserved = sum(self._price(task.gradient) for task in self._tasks.values())
         if not self._affords(reserved + self._price(gradient)):
@@ -185,46 +185,58 @@ class Evaluations:
         return True
 
     def _submit(self, x: Array, gradient: bool) -> Task:
-        task = Task(next(self._numbers), x, gradient)
+        if self._threads is not None and not self._outstanding:
+            self._threads.release()  # before processes start, which inherit the number
+        task = Task(next(self._numbers), self.transform.wrapped(x), gradient)
+        self._outstanding[task.number] = x
         self._workers.submit(task)
         return task
 
-    def _withdraw(self, parameters: Iterable[Array]) -> None:
-        """Withdraw points that have not started and that no iterator waits for."""
-        for x in parameters:
-            task = self._tasks.get(self._key(x))
-            if task is not None and self._workers.withdraw(task):
-                del self._tasks[self._key(x)]
+    def _abandon(self) -> None:
+        """Forget all tasks after an error or Ctrl-C."""
+        self._workers.close()
+        self._tasks.clear()
+        self._outstanding.clear()
+        if self._threads is not None:
+            self._threads.limit()
 
     def _collect(self) -> None:
         """Wait for one evaluation, and store it; check whether the target fails for good."""
-        self._store(*self._next())
+        _, x, found = self._next()
+        self._store(x, found)
         if (worked := self._watch.due()) is not None:
             again = self._submit(worked, gradient=False)
-            while (done := self._next())[0].number != again.number:
-                self._store(*done)
-            self._watch.check(done[1], self._kept)
+            while (done := self._next())[0] != again.number:
+                self._store(*done[1:])
+            self._watch.check(done[2], self._kept)
 
-    def _store(self, task: Task, found: Evaluation) -> None:
-        del self._tasks[self._key(task.x)]
+    def _store(self, x: Array, found: Evaluation) -> None:
+        del self._tasks[self._key(x)]
         if self._evaluation_log is not None:
             self._evaluation_log.append(found)
             if self.spent.points == NEW_POINTS:
                 asked = {self._key(one.point) for one in self.record}
                 hint_at_reuse(self._evaluation_log.path, [self._key(one.point) in asked for one in self._stored])
         self._learn(found)
-        self._watch.note(found, task.x)
+        self._watch.note(found, x)
 
-    def _next(self) -> tuple[Task, Evaluation]:
-        """Wait for one evaluation, and count it."""
+    def _next(self) -> tuple[int, Array, Evaluation]:
+        """Wait for a task, and count it; return its number, its parameters and the evaluation."""
         try:
-            task, answer = self._workers.next()
+            with users_errstate():
+                task, (found, cost) = self._workers.next()
+                while task.number not in self._outstanding:  # abandoned
+                    task, (found, cost) = self._workers.next()
         except EvaluationError as error:
             raise EvaluationError(f"{error}{self._kept}") from error
-        found, cost = answer
+        x = self._outstanding.pop(task.number)
+        if self._threads is not None and not self._outstanding:
+            self._threads.limit()
         self._always_both |= cost.always_both
         self.spent += Spent(cost.values, cost.gradients, int(found.failed), points=1)
-        return task, found if self._use_gradients else found.without_gradient()
+        # The point of a run has only the model's parameters.
+        found = replace(found, point=x[: len(found.point)])
+        return task.number, x, found if self._use_gradients else found.without_gradient()
 
     def _anew(self, stored: Evaluation) -> Evaluation:
         """A new evaluation of a stored point, which is not stored."""
@@ -233,7 +245,7 @@ class Evaluations:
         if not self._affords(self._price(gradient)):
             raise self._exhausted()
         self._submit(stored.point, gradient)
-        anew = self._next()[1]
+        _, _, anew = self._next()
         self._note_gradient(anew, gradient)
         if anew.gradient is not None and stored.gradient is None:
             # The target had no gradient when the file was written: request it at the stored points, too.

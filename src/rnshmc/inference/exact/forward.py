@@ -59,11 +59,6 @@ class Model:
     vjp
         J(x)'v, shape (p,), as ``vjp(x, v)``: an adjoint solve. Give at most one of the two. Emulation needs no
         derivatives. They are used where it fails: the density is then learnt with gradients, or adapted HMC runs.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     def __init__(
@@ -143,19 +138,10 @@ class LeastSquares(Model):
 
     Parameters
     ----------
-    forward
-        F(x), for x of shape (d,).
-    data
-        Observations y, of the shape of F(x); NaN where there is none.
     noise_sd
         Standard deviation s of the Gaussian noise, one number or one for each datum.
-    prior, jacobian, vjp
+    forward, data, prior, jacobian, vjp
         As in `Model`.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     def __init__(

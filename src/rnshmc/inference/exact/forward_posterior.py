@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import EvaluationError, ParameterError
+from rnshmc.inference.angles import Angles
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.exact.evaluation import Answer, Cost, Evaluation, Run, failed
 from rnshmc.inference.exact.likelihoods.base import Observed, structured
@@ -38,6 +39,8 @@ class ForwardPosterior:
     prior: Prior
     inputs: int
     data: Mapping[str, Array]
+    angles: Angles | None = None
+    """Angles, which the prior receives in their intervals; None where there is none."""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -57,7 +60,7 @@ class ForwardPosterior:
         """U (k,), its derivatives by the predictors (k, m), and those by theta at given predictors (k, d)."""
         own = theta[:, self.inputs :]
         misfit, slopes, by_own = self.observed.potential(predictors, own)
-        prior, by_theta = self.prior.potential(theta)
+        prior, by_theta = self.prior.potential(theta if self.angles is None else self.angles.wrapped(theta))
         by_theta = by_theta.copy()
         by_theta[:, self.inputs :] += by_own
         return misfit + prior, slopes, by_theta
@@ -75,7 +78,7 @@ class ForwardPosterior:
         if not np.isfinite(predictors).all():
             present = self.observed.present
             finite = np.isfinite(found.run.outputs[present])
-            if finite.all() and predictors.shape[1] == len(present):  # of a count below zero, say
+            if finite.all():  # of a count below zero, say
                 finite = np.isfinite(predictors[0])
             which = present[np.argmin(finite)]
             failure = f"the model's output {which} is {found.run.outputs[which]:g}"

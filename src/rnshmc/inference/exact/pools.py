@@ -16,8 +16,7 @@ from threadpoolctl import ThreadpoolController
 from rnshmc.errors import EvaluationError, ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.inference.exact.processes import Processes
-from rnshmc.inference.exact.workers import Missing, PickledModel, Workers, evaluate_item, evaluate_pickled
-from rnshmc.inference.given import users_errstate
+from rnshmc.inference.exact.workers import PickledModel, Workers, evaluate_item, evaluate_pickled
 
 Pool = Any
 """None, a number of processes, or an object with `submit` or `map`."""
@@ -94,17 +93,9 @@ class _Submitted(Workers):
             if (task := self._futures.pop(future, None)) is None:
                 continue
             answer = self._answer(future, task)
-            if not isinstance(answer, Missing):
+            if answer is not None:
                 return task, answer
             self._send(task, self._pickled)
-
-    def withdraw(self, task: Task) -> bool:
-        """Cancel a task that no worker has started."""
-        for future, sent in self._futures.items():
-            if sent.number == task.number and future.cancel():
-                del self._futures[future]
-                return True
-        return False
 
     def close(self) -> None:
         for future in self._futures:
@@ -120,9 +111,9 @@ class _Submitted(Workers):
         future.add_done_callback(self._done.put)
 
     @staticmethod
-    def _answer(future: Any, task: Task) -> Answer | Missing:
+    def _answer(future: Any, task: Task) -> Answer | None:
         try:
-            answer: Answer | Missing = future.result()
+            answer: Answer | None = future.result()
         except BrokenExecutor as error:
             raise EvaluationError(f"the pool has lost its workers: {error}") from error
         except _NOT_THERE as error:
@@ -161,7 +152,7 @@ class _Mapped(Workers):
             except _NOT_THERE as error:
                 raise _unusable(error) from error
             task = self._under_way.pop(number)
-            if not isinstance(answer, Missing):
+            if answer is not None:
                 return task, answer
             self._to_ship += 1
             self._waiting[number] = task
@@ -225,44 +216,3 @@ class Threads:
     def _set(self, numbers: list[int]) -> None:
         for library, number in zip(self._libraries, numbers, strict=True):
             library.set_num_threads(number)
-
-
-class Unlimited(Workers):
-    """Workers for which BLAS has the caller's number of threads within `Threads.one`, while they have a task."""
-
-    def __init__(self, workers: Workers, threads: Threads) -> None:
-        super().__init__()
-        self.slots = workers.slots
-        self._workers = workers
-        self._threads = threads
-        self._tasks = 0
-
-    def submit(self, task: Task) -> None:
-        """Accept a task."""
-        if not self._tasks:
-            self._threads.release()  # before processes start, which inherit the number
-        self._tasks += 1
-        self._workers.submit(task)
-
-    def next(self) -> tuple[Task, Answer]:
-        """Wait for a finished task."""
-        with users_errstate():
-            done = self._workers.next()
-        self._end_of_one()
-        return done
-
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that has not started; whether that was possible."""
-        withdrawn = self._workers.withdraw(task)
-        if withdrawn:
-            self._end_of_one()
-        return withdrawn
-
-    def close(self) -> None:
-        """Abandon unfinished tasks."""
-        self._workers.close()
-
-    def _end_of_one(self) -> None:
-        self._tasks -= 1
-        if not self._tasks:
-            self._threads.limit()

@@ -1,16 +1,14 @@
 """HTTP requests with bounds on the time and size of the whole reply."""
 
-import time
-from http.client import HTTPConnection, HTTPResponse, HTTPSConnection, IncompleteRead
-from io import BufferedReader, RawIOBase
+from http.client import IncompleteRead
 from ipaddress import ip_address
-from socket import socket
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPHandler, HTTPSHandler, ProxyHandler, Request, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from rnshmc.errors import ParameterError
+from rnshmc.inference.exact.workers import in_time
 
 
 class ReplyTooLargeError(Exception):
@@ -37,17 +35,15 @@ def check_address(url: Any) -> str:
 def fetch(request: Request, *, seconds: float, largest: int) -> tuple[int, bytes]:
     """Status and content of the reply to a request; proxies of the environment are not used for this machine.
 
-    Raises
-    ------
-    TimeoutError
-        If the whole reply takes more than ``seconds``, from the end of the request on.
-    ReplyTooLargeError
-        If it has more than ``largest`` bytes.
-    OSError, HTTPException
-        If there is no connection, or it ends before the reply does.
+    Raises `TimeoutError` if the whole reply takes more than ``seconds``, `ReplyTooLargeError` if it has more than
+    ``largest`` bytes, and `OSError` or `HTTPException` if there is no connection, or it ends before the reply does.
     """
-    proxies = (ProxyHandler({}),) if _is_here(request) else ()
-    opener = build_opener(*proxies, _Timed)
+    # The timeout of a socket alone is for each of its parts.
+    return in_time(lambda: _reply(request, seconds, largest), seconds)
+
+
+def _reply(request: Request, seconds: float, largest: int) -> tuple[int, bytes]:
+    opener = build_opener(*((ProxyHandler({}),) if _is_here(request) else ()))
     try:
         response: Any = opener.open(request, timeout=seconds)
     except HTTPError as error:  # a reply, too
@@ -67,49 +63,3 @@ def _is_here(request: Request) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-class _TimedReader(RawIOBase):
-    """Bytes from a socket, with one deadline for all of them."""
-
-    def __init__(self, sock: socket, raw: RawIOBase) -> None:
-        self._sock, self._raw = sock, raw
-        self._end = time.monotonic() + (sock.gettimeout() or 0.0)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _TimedResponse(HTTPResponse):
-    """A response to which the socket's timeout applies as a whole, not part by part."""
-
-    def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sock, *args, **kwargs)
-        self.fp = BufferedReader(_TimedReader(sock, self.fp.detach()))
-
-
-class _PlainConnection(HTTPConnection):
-    response_class = _TimedResponse
-
-
-class _EncryptedConnection(HTTPSConnection):
-    response_class = _TimedResponse
-
-
-class _Timed(HTTPHandler, HTTPSHandler):
-    def http_open(self, req: Request) -> Any:
-        return self.do_open(_PlainConnection, req)
-
-    def https_open(self, req: Request) -> Any:
-        return self.do_open(_EncryptedConnection, req)

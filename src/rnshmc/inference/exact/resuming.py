@@ -86,8 +86,7 @@ def candidates(stored: Sequence[Evaluation], *, gradient: bool) -> list[Evaluati
 
     def informative(index: int) -> tuple[bool, bool, bool, int]:
         one = stored[index]
-        known = math.isfinite(one.value) and (one.run is None or bool(np.isfinite(one.run.outputs).any()))
-        return known, gradient and one.gradient is not None, gradient and one.with_gradient, index
+        return math.isfinite(one.value), gradient and one.gradient is not None, gradient and one.with_gradient, index
 
     return [stored[i] for i in sorted(range(len(stored)), key=informative, reverse=True)[:TRIES]]
 
@@ -122,8 +121,6 @@ def _between(before: Run, anew: Run, stored: Sequence[Evaluation]) -> str | None
         return f"a run has {len(before.outputs)} outputs in the file, and {len(anew.outputs)} now"
     if (missing := np.isnan(before.outputs) != np.isnan(anew.outputs)).any():
         return _outputs_differ(before, anew, int(np.argmax(missing)))
-    if np.isnan(before.outputs).all():
-        return None
     alike = [one.run.outputs for one in stored if one.run and one.run.outputs.shape == before.outputs.shape]
     others = np.array(alike[:: -(-len(alike) // MOST_COMPARED)])
     spread = np.nanmedian(np.abs(others - before.outputs), axis=0)

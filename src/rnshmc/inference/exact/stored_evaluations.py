@@ -32,28 +32,13 @@ def read_known(
     forward_posterior: ForwardPosterior | None = None,
     start: Array | None = None,
 ) -> tuple[Evaluation, ...]:
-    """Read evaluations in the user's coordinates.
+    """The argument ``evaluations`` of `rnshmc.sample` in the user's coordinates, for parameters with these names.
 
-    Parameters
-    ----------
-    source
-        A file that `rnshmc.sample` wrote (``filepath=``), an npz file or a mapping with ``points``, shape (n, d),
-        ``log_densities``, (n,), and optionally ``gradients`` of the log density, (n, d), with rows of NaN where
-        there is none; of a forward model with its parameters as ``points``, (n, p), and ``outputs``, (n, m), for any
-        data of the same names and sizes. None: no evaluations.
-    names
-        Names of the parameters.
-    forward_posterior, start
-        The posterior of a forward model, and the point, (d,), that gives the values of the likelihood's parameters.
+    Runs of a forward model are for any data of the same names and sizes; their points get the likelihood's parameters
+    from ``start``, shape (d,), if that is given.
 
-    Raises
-    ------
-    DataError
-        If a file cannot be read, or is not of this kind.
-    StoreError
-        If runs have other outputs than the data, or in an unknown order.
-    ParameterError
-        If an array is missing, unknown or of the wrong shape.
+    Raises `DataError` if a file cannot be read or is of another kind, `StoreError` if runs have other outputs than the
+    data, or in an unknown order, and `ParameterError` if an array is missing, unknown or of the wrong shape.
     """
     if source is None:
         return ()

@@ -1,7 +1,6 @@
 """Targets of `rnshmc.sample` as one kind of model: functions, potentials, forward models and servers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 from rnshmc.errors import ParameterError
@@ -33,21 +32,9 @@ def model_of(target: Any) -> Model | None:
 
 
 def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
-    """The log density of a target with d = ``dim`` parameters.
+    """The log density, of ``dim`` parameters, of a target of `rnshmc.sample` that is no `Model`, with its ``gradient``.
 
-    Parameters
-    ----------
-    target
-        The log density as a function of x, shape (d,), that returns a number, or the pair of it and its gradient; a
-        potential U = -log density, with ``dim``, ``value`` and optionally ``gradient`` or ``value_and_grad``; a
-        `UMBridge` without data.
-    gradient
-        Gradient of a log density as a separate function; False: no gradient is used; None: that of the target, if any.
-
-    Raises
-    ------
-    ParameterError
-        If the target is none of these, or has another number of parameters.
+    Raises `ParameterError` if the target is not of a known kind, or has another number of parameters.
     """
     if gradient is not None and gradient is not False and not callable(gradient):
         raise ParameterError(f"gradient: expected a function of x, False or None, got {gradient!r}")
@@ -57,10 +44,7 @@ def make_model(target: Any, gradient: Gradient, dim: int) -> Density:
         own = target.gradient if target.has_gradient else None
         return Density(target.log_density, slope or own)
     if callable(getattr(target, "value", None)):
-        density = _OfPotential(target)
-        at_once, alone = (callable(getattr(target, name, None)) for name in ("value_and_grad", "gradient"))
-        own = density.gradient if alone and not at_once else None
-        return Density(density.value, slope or own, density.value_and_grad if slope is None and at_once else None)
+        return _of_potential(target, slope)
     if callable(target):
         return Density(target, slope)
     hint = ""
@@ -87,7 +71,10 @@ def with_arguments(
     if not is_function(target):
         name = "args" if args else "kwargs"
         raise ParameterError(f"{name}: further arguments are for a target that is a function, got {target!r:.80}")
-    bound = partial(_bound, args=tuple(args), kwargs=dict(kwargs or {}))
+
+    def bound(function: Callable[..., Any]) -> Callable[[Array], Any]:
+        return lambda x: function(x, *args, **(kwargs or {}))
+
     return bound(target), bound(gradient) if callable(gradient) else gradient
 
 
@@ -96,28 +83,25 @@ def is_function(target: Any) -> bool:
     return callable(target) and model_of(target) is None and not callable(getattr(target, "value", None))
 
 
-def _bound(function: Callable[..., Any], *, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[Array], Any]:
-    return lambda x: function(x, *args, **kwargs)
-
-
 def digest_of(target: Any) -> str | None:
     """The attribute ``digest`` of a target, a string that changes whenever the target does; None if it has none."""
     digest = getattr(target, "digest", None)
     return digest if isinstance(digest, str) and digest else None
 
 
-class _OfPotential:
-    """The log density of a potential."""
+def _of_potential(potential: Any, slope: Callable[[Array], Any] | None) -> Density:
+    """The log density of a potential, with a gradient of its own unless a separate one, ``slope``, is given."""
 
-    def __init__(self, potential: Any) -> None:
-        self._potential = potential
+    def value(x: Array) -> Any:
+        return -potential.value(x)
 
-    def value(self, x: Array) -> Any:
-        return -self._potential.value(x)
+    def gradient(x: Array) -> Array:
+        return -numbers(potential.gradient(x), "the gradient")
 
-    def gradient(self, x: Array) -> Array:
-        return -numbers(self._potential.gradient(x), "the gradient")
-
-    def value_and_grad(self, x: Array) -> tuple[Any, Array]:
-        value, gradient = self._potential.value_and_grad(x)
+    def both(x: Array) -> tuple[Any, Array]:
+        value, gradient = potential.value_and_grad(x)
         return -value, -numbers(gradient, "the gradient")
+
+    if slope is None and callable(getattr(potential, "value_and_grad", None)):
+        return Density(value, None, both)
+    return Density(value, slope or (gradient if callable(getattr(potential, "gradient", None)) else None))

@@ -2,9 +2,9 @@
 
 import hashlib
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import cloudpickle
 
@@ -12,6 +12,7 @@ from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluation import Answer, Evaluable, Task, failed
 from rnshmc.types import Array
 
+T = TypeVar("T")
 _unpacked: dict[str, Evaluable] = {}
 """Models that this worker received, by key."""
 
@@ -36,18 +37,9 @@ class Workers:
         """
         raise NotImplementedError
 
-    def withdraw(self, task: Task) -> bool:
-        """Withdraw a task that has not started; whether that was possible."""
-        return self._waiting.pop(task.number, None) is not None
-
     def close(self) -> None:
         """Abandon unfinished tasks."""
         self._waiting.clear()
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Answer of a worker that has not received the model."""
 
 
 class PickledModel:
@@ -93,16 +85,20 @@ def _received(key: str, content: bytes | None) -> PickledModel:
     return PickledModel(key, content, _unpacked.get(key))
 
 
-def evaluate_pickled(pickled: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | Missing:
-    """Evaluate a model at ``x``, shape (d,), within a number of seconds."""
-    if pickled.model is None:
-        return Missing()
+def evaluate_pickled(pickled: PickledModel, x: Array, gradient: bool, time_limit: float | None) -> Answer | None:
+    """Evaluate a model at ``x``, shape (d,), within a number of seconds; None on a worker that has not received it."""
+    model = pickled.model
+    if model is None:
+        return None
     if time_limit is None:
-        return pickled.model.evaluate(x, gradient=gradient)
-    return _within(pickled.model, x, gradient, time_limit)
+        return model.evaluate(x, gradient=gradient)
+    try:
+        return in_time(lambda: model.evaluate(x, gradient=gradient), time_limit)
+    except TimeoutError:
+        return too_slow(x, time_limit, gradient=gradient)
 
 
-def evaluate_item(item: tuple[PickledModel, int, Array, bool, float | None]) -> tuple[int, Answer | Missing]:
+def evaluate_item(item: tuple[PickledModel, int, Array, bool, float | None]) -> tuple[int, Answer | None]:
     """The same for `map`, with the number of the task."""
     pickled, number, x, gradient, time_limit = item
     return number, evaluate_pickled(pickled, x, gradient, time_limit)
@@ -113,21 +109,18 @@ def too_slow(x: Array, time_limit: float, *, gradient: bool) -> Answer:
     return failed(x, f"it took longer than time_limit = {time_limit:g} s", gradient=gradient)
 
 
-def _within(model: Evaluable, x: Array, gradient: bool, time_limit: float) -> Answer:
-    """An evaluation that is abandoned after some seconds.
+def in_time(function: Callable[[], T], seconds: float) -> T:
+    """The return value of a function, or a `TimeoutError` after some seconds.
 
-    A thread of a worker in the user's pool cannot be stopped, but need not be waited for.
+    Its thread cannot be stopped, but need not be waited for.
     """
-    answer: Future[Answer] = Future()
+    answer: Future[T] = Future()
 
-    def evaluate() -> None:
+    def call() -> None:
         try:
-            answer.set_result(model.evaluate(x, gradient=gradient))
+            answer.set_result(function())
         except BaseException as error:
             answer.set_exception(error)
 
-    threading.Thread(target=evaluate, daemon=True).start()
-    try:
-        return answer.result(time_limit)
-    except TimeoutError:
-        return too_slow(x, time_limit, gradient=gradient)
+    threading.Thread(target=call, daemon=True).start()
+    return answer.result(seconds)

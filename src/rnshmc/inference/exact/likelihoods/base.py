@@ -72,10 +72,7 @@ class Likelihood(Protocol):
     def observing(self, data: Mapping[str, Array]) -> Observed:
         """The likelihood of these data: arrays by name, one named "" for a plain array; NaN marks missing entries.
 
-        Raises
-        ------
-        ParameterError
-            If the data or the arguments of the likelihood cannot be used.
+        Raises `ParameterError` if the data or the arguments of the likelihood cannot be used.
         """
 
 
@@ -128,14 +125,10 @@ def structured(outputs: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
 
 
 def flattened(data: Mapping[str, Array]) -> FlatData:
-    """The data of a mapping as a vector; an entry that is no real number or infinite is a `ParameterError`."""
-    arrays = {name: np.asarray(array) for name, array in data.items()}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiub":
-            raise ParameterError(f"data: expected real numbers in {_described(name)}, got {array.dtype}")
-    vector = np.concatenate([array.ravel().astype(np.float64) for array in arrays.values()] or [np.empty(0)])
+    """The data of a mapping as a vector; an infinite entry is a `ParameterError`."""
+    vector = np.concatenate([array.ravel() for array in data.values()])
     present = np.flatnonzero(~np.isnan(vector))
-    flat = FlatData(vector[present], present, {name: array.shape for name, array in arrays.items()})
+    flat = FlatData(vector[present], present, {name: array.shape for name, array in data.items()})
     if len(present) == 0:
         raise ParameterError(f"data: all {len(vector)} entries are missing (NaN), expected at least one number")
     if np.isinf(flat.values).any():

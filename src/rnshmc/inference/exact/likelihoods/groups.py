@@ -35,7 +35,6 @@ class Grouped:
 
     def observing(self, data: Mapping[str, Array]) -> "ObservedGroups":
         """The likelihood of these data."""
-        _check_names(self.likelihoods, list(data))
         parts, start = [], 0
         for name, array in data.items():
             group, size = self.likelihoods[name], int(np.size(array))

@@ -25,11 +25,6 @@ class Gaussian(Independent):
     censored
         Flags that broadcast to the data: "left" or -1 where the true value lies below the datum, "right" or 1 where it
         lies above, 0 otherwise. Not with a covariance.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     def __init__(
@@ -60,17 +55,9 @@ class LogNormal(Independent):
     Parameters
     ----------
     sd
-        Standard deviation of log y: a number, an array that broadcasts to the data, the name of an unknown parameter,
-        or names, one for each index of the last axis of the data.
-    scale
-        Name of an unknown factor of known standard deviations.
-    censored
+        Standard deviation of log y, as for `Gaussian`.
+    scale, censored
         As for `Gaussian`.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     def __init__(self, sd: Given, *, scale: str | None = None, censored: Flags = None) -> None:
@@ -86,15 +73,9 @@ class Relative(Independent):
     Parameters
     ----------
     sd
-        Standard deviation of the error relative to the output: a number, an array that broadcasts to the data, the
-        name of an unknown parameter, or names, one for each index of the last axis of the data.
+        Standard deviation of the error relative to the output, as for `Gaussian`.
     scale
-        Name of an unknown factor of known standard deviations.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
+        As for `Gaussian`.
     """
 
     def __init__(self, sd: Given, *, scale: str | None = None) -> None:
@@ -111,15 +92,9 @@ class StudentT(Independent):
     df
         Degrees of freedom: a positive number, or the name of an unknown parameter.
     scale
-        Scale of the errors: a number, an array that broadcasts to the data, the name of an unknown parameter, or names,
-        one for each index of the last axis of the data.
+        Scale of the errors, as the standard deviation of `Gaussian`.
     censored
         As for `Gaussian`.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     def __init__(self, df: Given, scale: Given, *, censored: Flags = None) -> None:
@@ -146,13 +121,7 @@ class NegativeBinomial(Independent):
     Parameters
     ----------
     dispersion
-        A positive number, an array that broadcasts to the data, the name of an unknown parameter, or names, one for
-        each index of the last axis of the data. The larger, the closer to Poisson.
-
-    Raises
-    ------
-    ParameterError
-        If the argument cannot be used.
+        As the standard deviation of `Gaussian`. The larger, the closer to Poisson.
     """
 
     def __init__(self, dispersion: Given) -> None:
@@ -169,11 +138,6 @@ class Binomial(Independent):
     ----------
     n
         Number of trials: a positive whole number, or an array of them that broadcasts to the data.
-
-    Raises
-    ------
-    ParameterError
-        If the argument cannot be used.
     """
 
     def __init__(self, n: npt.ArrayLike) -> None:

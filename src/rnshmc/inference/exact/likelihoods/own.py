@@ -48,11 +48,6 @@ class Custom:
     bounds
         Their bounds, by name: pairs (low, high) with None on an open side, or "positive", "unit" or "real". Parameters
         without an entry have no bounds.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     def __init__(

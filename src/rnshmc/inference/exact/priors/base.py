@@ -7,7 +7,6 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.angles import Angles
 from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
 from rnshmc.inference.given import numbers
@@ -44,27 +43,6 @@ class Prior:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class WrappedPrior(Prior):
-    """A prior on the circles of some angles, from one on their intervals."""
-
-    prior: Prior
-    turns: Angles
-
-    @property
-    def scale(self) -> Array | None:
-        """Standard deviations of the prior on the intervals."""
-        return self.prior.scale
-
-    def potential(self, x: Array) -> tuple[Array, Array]:
-        """-log density and its gradient at rows of x, with angles moved into their intervals."""
-        return self.prior.potential(self.turns.wrapped(x))
-
-    def draws(self, rng: np.random.Generator, n: int) -> Array | None:
-        """Draws of the prior on the intervals."""
-        return self.prior.draws(rng, n)
-
-
 @dataclass(frozen=True, eq=False, init=False)
 class Normal:
     """A normal prior N(mean, sd^2), independent, or N(mean, covariance).
@@ -77,11 +55,6 @@ class Normal:
         Standard deviations, shape (d,), or one number.
     covariance
         Covariance, shape (d, d). Give either ``sd`` or ``covariance``.
-
-    Raises
-    ------
-    ParameterError
-        If an argument cannot be used.
     """
 
     mean: Array

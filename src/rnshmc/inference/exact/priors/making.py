@@ -1,6 +1,6 @@
 """Priors from the arguments of a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,7 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
     if isinstance(prior, Potential):
         if prior.dim != len(names):
             raise ParameterError(f"prior: the potential has {prior.dim} parameters, there are {_listed(names)}")
-        prior = _LogDensity(prior)
+        prior = _log_density_of(prior)
     if callable(prior) and not isinstance(prior, type) and not is_frozen(prior):
         return _FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
     if is_frozen(prior) or (isinstance(prior, tuple) and prior and prior[0] in KINDS):
@@ -114,18 +114,17 @@ class _Product(Prior):
         return None if np.isnan(drawn).any() else drawn
 
 
-@dataclass(frozen=True, eq=False)
-class _LogDensity:
+def _log_density_of(potential: Potential) -> Callable[[Array], tuple[float, Array]]:
     """The log density of a potential at one point, with its gradient; -inf where it cannot be evaluated."""
 
-    potential: Potential
-
-    def __call__(self, x: Array) -> tuple[float, Array]:
+    def log_density(x: Array) -> tuple[float, Array]:
         try:
-            value, gradient = self.potential.value_and_grad(x)
+            value, gradient = potential.value_and_grad(x)
         except NumericalError:
             return -np.inf, np.zeros(len(x))
         return -value, -gradient
+
+    return log_density
 
 
 def _is_pair(prior: Any) -> bool:
