@@ -7,7 +7,7 @@ import numpy as np
 
 from rnshmc.inference.exact.archive import Archive, Training
 from rnshmc.inference.surrogate.layered import recentred
-from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, centred, coupling, match_given, scaling
+from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, centred, match_given, scaling
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending, Fitting
 from rnshmc.inference.tuning_shared import AGAIN, TOLERATED
@@ -124,7 +124,7 @@ def no_bend(
 
 def _without_another(current: Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
     """The match of the current coordinates, with no layer more."""
-    matches = (current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
+    matches = (current.matched(whitening, tuning), Match(None, begun).again(current.seen, tuning))
     return min(matches, key=lambda one: float(current.missed(one).mean()))
 
 
@@ -154,7 +154,7 @@ def _best(
             fitted.append((one, one.matched(whitening, tuning)))
     if bend.layers != kept.layers:
         same = Candidate.behind(Warp(bend.layers[:-1]), straight, bend.layers[-1].driver)
-        fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
+        fitted.append((same, Match(bend.layers[-1], begun).again(same.seen, tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
     simple = []
@@ -194,12 +194,12 @@ def _on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Ben
             other = Candidate.behind(Warp((*before, recentred(layer, c))), straight, one.driver)
             simple = scaling(found.layer, other.effects, power)
             with suppress(np.linalg.LinAlgError):
-                tried.append((other, match_given(simple, other.seen.points, other.seen.gradients, tuning)))
+                tried.append((other, match_given(simple, other.seen, tuning)))
     # Far out a layer may overflow.
     missed = [float(np.nan_to_num(each.missed(its).mean(), nan=np.inf)) for each, its in tried]
     as_good = [pair for pair, each in zip(tried, missed, strict=True) if each <= min(missed) + tuning.better]
-    least = min(as_good, key=lambda pair: coupling(pair[1]))
-    return least if coupling(least[1]) < tuning.coupled else tried[0]
+    least = min(as_good, key=lambda pair: pair[1].coupling)
+    return least if least[1].coupling < tuning.coupled else tried[0]
 
 
 def _taken(better: Warp, bend: Warp, missed: Array, now: Array, tuning: Bending) -> bool:
