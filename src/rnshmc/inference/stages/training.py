@@ -84,17 +84,8 @@ class State:
 
     def trained(self, *, good: bool) -> Trained:
         """The surrogate, with the numbers that are of use after training."""
-        fit, tally = self.fit, self.tally
-        return Trained(
-            fit.posterior,
-            fit.positions,
-            tally.variance,
-            self.latest,
-            self.tails,
-            good,
-            missing=tally.missing,
-            filling=tally.filling,
-        )
+        tally, surrogate = self.tally, (self.fit.posterior, self.fit.positions)
+        return Trained(*surrogate, tally.variance, self.latest, self.tails, good, tally.missing, tally.filling)
 
 
 def train(
