@@ -83,20 +83,15 @@ def _shoulders(fit: Fit, count: int, rng: np.random.Generator, tuning: Tuning) -
     return np.concatenate((drawn[:, -1], outer))
 
 
-def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
-    """Number of exact values of a look further out."""
-    return -(-tuning.look // posterior.dim)
-
-
-def still_to_look(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
-    """Number of exact values of a look further out, less the known runs there that show no error.
+def look_size(posterior: SurrogatePosterior, tuning: TailChecks, *, known: bool) -> int:
+    """Number of exact values of a look further out, less the ``known`` runs there that show no error.
 
     Those are beyond the typical distance of draws, at plausible heights, and the emulator without each of them predicts
     the potential there. If it fails to for one of them, all values are needed.
     """
-    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim)))
-    known = len(far) if (np.abs(far) < tuning.gross).all() else 0
-    return max(0, look_size(posterior, tuning) - known)
+    count = -(-tuning.look // posterior.dim)
+    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim))) if known else np.zeros(0)
+    return max(0, count - len(far)) if (np.abs(far) < tuning.gross).all() else count
 
 
 def look_out(

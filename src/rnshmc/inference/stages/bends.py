@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.surrogate.layered import recentred
-from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, centred, match_given, scaling
+from rnshmc.inference.surrogate.layered import centring, recentred
+from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, match_given, scaling
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending, Fitting
 from rnshmc.inference.tuning_shared import AGAIN, TOLERATED
@@ -143,8 +143,8 @@ def _best(
     if not now.mean() > max(above, tuning.better / tuning.again_share):
         return None
     bases = [Candidate.behind(kept, straight)]
-    if not kept.layers:
-        bases += centred(straight, tuning)
+    if not kept.layers and (centre := centring(straight.points, straight.gradients, tuning)) is not None:
+        bases.append(Candidate.behind(Warp((centre,)), straight))
     if bend.layers != kept.layers:
         bases.append(current)
     candidates = [one for base in bases for one in by_driver(base, whitening, tuning)]

@@ -263,25 +263,18 @@ def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -
     of zero rejects.
     """
     count = tuning.exact_chains
-    usable = len(checked.values) // count
-    dim = checked.points.shape[1]
-    draws, potentials = np.empty((count, usable, dim)), np.empty((count, usable))
-    probabilities = []
-    for chain in range(count):
-        mine = np.arange(chain, usable * count, count)
-        state = -1
-        for k, proposal in enumerate(mine):
-            log_ratio = -np.inf
-            if np.isfinite(checked.differences[proposal]):
-                log_ratio = np.inf if state < 0 else checked.differences[state] - checked.differences[proposal]
-            if state >= 0:
-                probabilities.append(float(np.exp(min(log_ratio, 0.0))))
-            if np.log(rng.uniform()) < log_ratio:
-                state = int(proposal)
-            draws[chain, k] = checked.points[state] if state >= 0 else np.nan
-            potentials[chain, k] = checked.values[state] if state >= 0 else np.nan
-    settled = ~np.isnan(potentials).any(axis=0)
-    return Exact(draws[:, settled], potentials[:, settled], float(np.mean(probabilities)) if probabilities else np.nan)
+    differences, probabilities = checked.differences, list[float]()
+    states = np.full((count, len(differences) // count), -1)
+    for chain, k in np.ndindex(states.shape):
+        state, proposal, log_ratio = states[chain, k - 1] if k else -1, k * count + chain, -np.inf
+        if np.isfinite(differences[proposal]):
+            log_ratio = np.inf if state < 0 else differences[state] - differences[proposal]
+        if state >= 0:
+            probabilities.append(float(np.exp(min(log_ratio, 0.0))))
+        states[chain, k] = proposal if np.log(rng.uniform()) < log_ratio else state
+    begun = states[:, (states >= 0).all(axis=0)]
+    acceptance = float(np.mean(probabilities)) if probabilities else np.nan
+    return Exact(checked.points[begun], checked.values[begun], acceptance)
 
 
 def scattered(draws: Array, rng: np.random.Generator) -> Array:

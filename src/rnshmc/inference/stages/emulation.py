@@ -37,7 +37,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
     for _ in range(tuning.descent.steps[0] + tuning.descent.steps[1] * archive.dim):
         potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
         whitening = potential.whitening
-        target, predicted = minimum(potential, _cube(archive.dim, radius))
+        target, predicted = minimum(potential, optimize.Bounds(-radius, radius))
         decrease = best.value - potential.offset - predicted
         if decrease < TOLERATED * np.sqrt(archive.dim):
             break
@@ -62,7 +62,7 @@ def seek(archive: Archive, start: Array, tuning: Tuning, coordinates: Whitening 
             best = min([best, *archive.evaluate(around, STAGE)], key=lambda one: one.value)
             radius, nearby_batches = own.felt, nearby_batches + 1
     potential = _whitened_emulator(archive, whitening.moved(best.point), tuning)
-    target, _ = minimum(potential, _cube(archive.dim, largest))
+    target, _ = minimum(potential, optimize.Bounds(-largest, largest))
     centre = potential.whitening.unwhiten(target[None])[0]
     return Mode(potential.whitening.moved(centre), best.value, float(np.linalg.norm(target)))
 
@@ -129,7 +129,3 @@ def minimum(potential: EmulatedPotential, box: optimize.Bounds, start: Array | N
     begun = np.zeros(potential.dim) if start is None else start
     found = optimize.minimize(value, begun, jac=True, method="L-BFGS-B", bounds=box)
     return np.asarray(found.x), float(found.fun)
-
-
-def _cube(dim: int, radius: float) -> optimize.Bounds:
-    return optimize.Bounds(-np.full(dim, radius), np.full(dim, radius))

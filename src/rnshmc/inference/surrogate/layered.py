@@ -120,7 +120,8 @@ class Layered:
         features, mixing = self._features(layer, logs, y, slopes)
         weighted, count = weights[:, None] * features, features.shape[1] // 3
         own = weights[:, None] * np.concatenate((stretch, np.ones(stretch.shape)), axis=1)
-        by_layer = _folded((features.T @ weighted) * (mixing.T @ mixing), count)
+        products = (features.T @ weighted) * (mixing.T @ mixing)
+        by_layer = products.reshape(3, count, 3, count).sum(axis=(0, 2))
         across = (own.T @ features) * np.concatenate((mixing, mixing))
         across = across.reshape(len(across), 3, count).sum(axis=1)
         sums = (weights @ stretch**2, weights @ stretch, np.full(len(logs), weights.sum()))
@@ -161,11 +162,6 @@ class Layered:
         )
         joined = (np.concatenate(pair, axis=1) for pair in (by_point, by_slope, by_driver))
         return next(joined), next(joined), next(joined)
-
-
-def _folded(products: Array, count: int) -> Array:
-    """Sums of the nine blocks of products of three features, each (count, count)."""
-    return np.asarray(products.reshape(3, count, 3, count).sum(axis=(0, 2)))
 
 
 def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:

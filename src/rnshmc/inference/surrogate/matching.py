@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.surrogate.layered import Layered, centring, losses, minimised, robust_weights, without_layer
+from rnshmc.inference.surrogate.layered import Layered, losses, minimised, robust_weights, without_layer
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import Bending
 from rnshmc.inference.warp import Warp, WarpLayer
@@ -199,12 +199,6 @@ class Candidate:
             known = self.seen.where(np.flatnonzero(folds != fold))
             missed[folds == fold] = self.missed(found.again(known, tuning))[folds == fold]
         return missed
-
-
-def centred(straight: Training, tuning: Bending) -> list[Candidate]:
-    """Behind the centring of a hierarchy; none where gradients show no centre."""
-    layer = centring(straight.points, straight.gradients, tuning)
-    return [] if layer is None else [Candidate.behind(Warp((layer,)), straight)]
 
 
 def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Candidate]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from rnshmc.errors import FitError
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
@@ -122,7 +122,7 @@ def draw_paths(
     factor = doubt * inflation(both.diagonal()[len(z) :] + posterior.kernel.noise**2, differences[finite])
     variances, directions = np.linalg.eigh(factor * both[: len(z), : len(z)])
     errors = rng.standard_normal((tuning.paths, len(z))) * np.sqrt(np.maximum(variances, 0.0)) @ directions.T
-    paths = Paths(posterior.whitening.unwhiten(z), _normalised(colder), _normalised(colder - errors))
+    paths = Paths(posterior.whitening.unwhiten(z), softmax(colder), softmax(colder - errors, axis=1))
     return paths, both.diagonal()[: len(z)]
 
 
@@ -257,8 +257,3 @@ def inflation(variances: Array, differences: Array) -> float:
     if len(differences) < 2:
         return 1.0
     return max(1.0, float(differences.var(ddof=1) / variances.mean()))
-
-
-def _normalised(logarithms: Array) -> Array:
-    weights = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
