@@ -140,11 +140,7 @@ def check(
         wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
             break
-        # As much of a round as the budget allows; the next one then raises.
-        points = order[len(checked.values) :][:wanted]
-        points = points[: max(1, archive.affordable(points))]
-        archive.journal.expected_units = archive.spent.units + wanted
-        checked = checked.joined(checked_at(archive, posterior, points))
+        checked = with_more(archive, posterior, order, checked, wanted)
         variance = weight_variance(checked.differences)
         archive.note_error(float(np.sqrt(variance)))
         yield checked
@@ -196,12 +192,18 @@ def without_random_failures(checked: Checked, draws: Array) -> Checked:
     return checked if chi2.sf(statistic, len(apart)) < RARE else checked.where(np.flatnonzero(~checked.failed))
 
 
-def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -> Checked:
-    """Exact values at draws of a surrogate, (k, d)."""
+def with_more(archive: Archive, posterior: SurrogatePosterior, order: Array, checked: Checked, wanted: int) -> Checked:
+    """Checked draws, the first of some of a surrogate in order, (n, d), and as many more as wanted.
+
+    Of these the budget may allow some only; the next call then raises.
+    """
+    points = order[len(checked.values) :][:wanted]
+    points = points[: max(1, archive.affordable(points))]
+    archive.journal.expected_units = archive.spent.units + len(points)
     found = archive.evaluate(points, STAGE, gradient=False)
     values = np.array([one.value for one in found])
     failed = np.array([one.failure is not None for one in found])
-    return Checked(points, values, values - posterior.values(points), failed)
+    return checked.joined(Checked(points, values, values - posterior.values(points), failed))
 
 
 def choose(
@@ -229,8 +231,7 @@ def choose(
     order = rows[rng.choice(len(rows), most, replace=False, p=shares / shares.sum())]
     chosen = Checked.none(archive.dim)
     while len(chosen.values) < len(order):
-        points = order[len(chosen.values) :][: tuning.correction.influential]
-        chosen = chosen.joined(checked_at(archive, posterior, points))
+        chosen = with_more(archive, posterior, order, chosen, tuning.correction.influential)
         if influence.noise(checked.points, weights, chosen.points, chosen.differences) * aim <= tuning.tails.small:
             break
     return influence, chosen
