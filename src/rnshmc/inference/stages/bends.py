@@ -65,16 +65,9 @@ def better_bend(
     """The bend that matches held-out gradients best; None if it is not clearly better than the current one.
 
     It has one layer more than the kept part, or than the current bend, or two more than none: a centring, and another.
-    So it may have as many as the current bend, the last one fitted again.
-
-    Parameters
-    ----------
-    whitening, begun
-        Whitening of the current coordinates, now and when the current bend was taken; None: the same.
-    kept
-        The part of the current bend that stays.
-    above
-        Loss of held-out gradients in the current coordinates up to which none is searched.
+    So it may have as many as the current bend, the last one fitted again. Whitenings are those of the current
+    coordinates, now and when the current bend was taken, ``begun``; None: the same. ``above`` is the loss of held-out
+    gradients in the current coordinates up to which none is searched.
     """
     if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
         return None
@@ -94,17 +87,9 @@ def no_bend(
 ) -> Bent | None:
     """Coordinates of the kept part of a bend, where the bend does not explain nearly every gradient better; else None.
 
-    A bend may have been taken on the evidence of few points.
-
-    Parameters
-    ----------
-    height
-        Points count that are at most so much above the lowest behind the bend, where there are enough: a descent comes
-        from where gradients may follow another law.
-    whitening, begun
-        Whitening of the bent coordinates, now and when the bend was taken.
-    kept
-        The part of the current bend that stays.
+    A bend may have been taken on the evidence of few points. Points count that are at most ``height`` above the lowest
+    behind the bend, where there are enough: a descent comes from where gradients may follow another law. Whitenings are
+    those of the bent coordinates, now and when the bend was taken, ``begun``.
     """
     if archive.bend.layers == kept.layers:
         return None

@@ -122,16 +122,8 @@ def check(
 ) -> Iterator[Checked]:
     """Exact values at draws of the surrogate, as many as corrections to a precision of ``aim`` draws need.
 
-    Yields all of them after each round.
-
-    Parameters
-    ----------
-    draws
-        (chains, n, d); points are taken evenly from all chains and far apart within one.
-    variance
-        Variance of the importance weights, as known so far.
-    early
-        As in `without_density`.
+    Yields all of them after each round. Points are taken evenly from all chains, (chains, n, d), and far apart within
+    one. ``variance`` is that of the importance weights, as known so far; ``early`` as in `without_density`.
     """
     order = scattered(draws, rng)
     checked = Checked.none(archive.dim)

@@ -111,19 +111,10 @@ def descend(
     along BFGS directions. The scale of each coordinate is searched first where there are no gradients, or where the
     components of the first one differ by orders of magnitude.
 
-    Parameters
-    ----------
-    coordinates
-        Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
-    doubtful
-        Whether values and gradients disagreed at the start: the noise of values is measured then.
-    known
-        Modes; the descent ends as soon as it comes near one.
-
-    Raises
-    ------
-    ParameterError
-        If the potential or its gradient is not finite at or near the start, or the potential is unbounded below.
+    The scale of the posterior is expected to be one in ``coordinates``, if they are given. If values and gradients
+    disagreed at the start, it is ``doubtful``, and the noise of values is measured. The descent ends as soon as it
+    comes near a ``known`` mode. Raises ParameterError if the potential or its gradient is not finite at or near the
+    start, or the potential is unbounded below.
     """
     own, uneven = tuning.descent, 1.0 / tuning.search.first
     (first,) = archive.evaluate(start[None], STAGE)

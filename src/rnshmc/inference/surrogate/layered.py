@@ -190,11 +190,6 @@ def centring(points: Array, gradients: Array, tuning: Bending) -> WarpLayer | No
     A scale drives the deviations of effects from their mean. Where that scale is small, the potential is steep except
     along e_c + sum_j b_j e_j, so that dU/dx_c = -sum_j b_j dU/dx_j nearly, and c is the coordinate of which least
     squares leave the smallest share. Steeper gradients determine b better and are weighted by the root of their length.
-
-    Parameters
-    ----------
-    points, gradients
-        Shape (n, d), n > d.
     """
     lengths = np.linalg.norm(gradients * points.std(axis=0), axis=1)
     if not (np.isfinite(lengths).all() and (lengths > 0.0).all()):

@@ -105,10 +105,7 @@ def learnt(
 ) -> Process:
     """The process of the potential less ``offset``, through values and gradients at training points.
 
-    Parameters
-    ----------
-    like, lengths
-        As `rnshmc.inference.surrogate.posterior.fit_posterior`.
+    ``like`` and ``lengths`` as in `rnshmc.inference.surrogate.posterior.fit_posterior`.
     """
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
     ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
