@@ -65,20 +65,9 @@ def adapted_hmc(
     start, step = (positions, *potential(positions)), _first_step(archive.dim)
     # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.
     acceptance = tuning.acceptance if archive.noise < Judging.noisy else None
-
-    def chains(transitions: int, adapt_to: float | None) -> Chains:
-        return run_chains(
-            partial(exact, whitening),
-            start,
-            transitions=transitions,
-            step_size=step,
-            rng=rng,
-            tuning=tuning.trajectories,
-            adapt_to=adapt_to,
-        )
-
+    chains = partial(run_chains, rng=rng, tuning=tuning.trajectories)
     for window, transitions in enumerate(_windows(tuning)):
-        found = chains(transitions, acceptance)
+        found = chains(partial(exact, whitening), start, transitions=transitions, step_size=step, adapt_to=acceptance)
         start, step = found.end, found.step_size
         yield _block(found, whitening), True
         if window < tuning.windows - 1:
@@ -88,7 +77,7 @@ def adapted_hmc(
             start = whitening.whiten(old.unwhiten(positions)), potentials, whitening.slopes(slopes @ old.factor.T)
     block = tuning.warm_up // tuning.left_out
     for _ in range(0, draws, tuning.chains * block):
-        found = chains(block, None)
+        found = chains(partial(exact, whitening), start, transitions=block, step_size=step)
         start = found.end
         yield _block(found, whitening), False
 
