@@ -185,9 +185,9 @@ def without_random_failures(checked: Checked, draws: Array) -> Checked:
 
 
 def with_more(archive: Archive, posterior: SurrogatePosterior, order: Array, checked: Checked, wanted: int) -> Checked:
-    """Checked draws, the first of some of a surrogate in order, (n, d), and as many more as wanted.
+    """Add exact values at the next ``wanted`` rows of ``order``, draws of a surrogate whose first rows are checked.
 
-    Of these the budget may allow some only; the next call then raises.
+    The budget may allow only some of them; the next call then raises.
     """
     points = order[len(checked.values) :][:wanted]
     points = points[: max(1, archive.affordable(points))]
