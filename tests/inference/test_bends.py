@@ -8,13 +8,14 @@ from peers.hierarchies import EightSchools
 from peers.known_laws import Funnel, Law, LogGamma, TwistedGaussian
 
 import rnshmc
+from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.stages.bends import better_bend, no_bend
 from rnshmc.inference.surrogate import matching
 from rnshmc.inference.surrogate.layered import Layered, centring, robust_weights
-from rnshmc.inference.surrogate.matching import Match, match, simplified
+from rnshmc.inference.surrogate.matching import Candidate, Match
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT, Bending, Fitting
-from rnshmc.inference.warp import Warp, WarpLayer
+from rnshmc.inference.warp import STRAIGHT, Warp, WarpLayer
 from rnshmc.types import Array
 from tests.inference.conftest import archive_of
 from tests.inference.problems import Correlated
@@ -27,9 +28,10 @@ def test_the_normal_equations_are_those_of_the_derivatives_of_residuals() -> Non
     """Central differences, whose error is that of third derivatives times 1e-10, and rounding over 1e-5."""
     rng, step = np.random.default_rng(6), 1e-5
     points, gradients = rng.standard_normal((2, 5, 3))
+    seen = Training(points, np.zeros(5), gradients)
     whitening = Whitening(rng.standard_normal(3), np.tril(rng.standard_normal((3, 3))) + 2.0 * np.eye(3))
     for driver in (None, 1):
-        layered = Layered.of(points, gradients, whitening, driver, TUNING)
+        layered = Layered.of(seen, whitening, driver, TUNING)
         at = 0.3 * rng.standard_normal(len(layered.penalties))
         pairs = [(at + one, at - one) for one in step * np.eye(len(at))]
         changes = [layered.residuals(ahead) - layered.residuals(back) for ahead, back in pairs]
@@ -42,15 +44,20 @@ def test_the_normal_equations_are_those_of_the_derivatives_of_residuals() -> Non
         np.testing.assert_allclose(slope, rises / (2.0 * step), rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
+def candidate(problem: Law, points: Array) -> Candidate:
+    """Points and gradients of a density, and the first coordinate as a driver."""
+    gradients = np.array([problem.gradient(point) for point in points])
+    return Candidate(STRAIGHT, Training(points, np.zeros(len(points)), gradients), 0)
+
+
 def test_a_dozen_gradients_show_a_shear_and_a_conditional_scale() -> None:
     """The family holds both densities, but penalties bias it, and a dozen gradients determine it in part."""
     rng = np.random.default_rng(7)
     for problem, spread, slope, curve in ((TwistedGaussian(), 5.0, 0.0, -0.1), (Funnel(), 1.0, 0.5, 0.0)):
         points = rng.standard_normal((2 * problem.dim, problem.dim))
         points[:, 0] *= spread
-        gradients = np.array([problem.gradient(point) for point in points])
         whitening = Whitening(np.zeros(problem.dim), np.diag([1.0 / spread, *[1.0] * (problem.dim - 1)]))
-        layer = match(points, gradients, whitening, 0, TUNING).layer
+        layer = candidate(problem, points).matched(whitening, TUNING).layer
         assert layer is not None
         assert layer.scales[0, 1] / layer.width == pytest.approx(slope, abs=0.1)
         assert layer.shifts[2, 1] / layer.width**2 == pytest.approx(curve, abs=0.01)
@@ -81,17 +88,16 @@ def centred_schools(rng: np.random.Generator, count: int) -> Array:
 
 
 def test_a_simple_layer_that_cannot_be_fitted_does_not_prevent_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raised_at_two(layer: WarpLayer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+    def raised_at_two(layer: WarpLayer | None, seen: Training, tuning: Bending) -> Match:
         if layer is not None and layer.scales[0].max() == 2.0:
             raise np.linalg.LinAlgError("singular")
-        return match_given(layer, points, gradients, tuning)
+        return match_given(layer, seen, tuning)
 
-    points = np.random.default_rng(9).standard_normal((20, 6))
-    gradients = np.array([Funnel().gradient(point) for point in points])
-    found = match(points, gradients, Whitening(np.zeros(6), np.eye(6)), 0, TUNING)
+    funnel = candidate(Funnel(), np.random.default_rng(9).standard_normal((20, 6)))
+    found = funnel.matched(Whitening(np.zeros(6), np.eye(6)), TUNING)
     match_given = matching.match_given
     monkeypatch.setattr(matching, "match_given", raised_at_two)
-    simple = simplified(found, points, gradients, (), TUNING)
+    simple = funnel.simplified(found, TUNING)
     assert simple is not None
     assert simple.layer is not None
     assert simple.layer.scales[0].tolist() == [0.0, 0.5, 0.5, 0.5, 0.5, 0.5]

@@ -19,7 +19,7 @@ from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.result.verdict import judge
 from rnshmc.inference.stages import adapted
-from rnshmc.inference.stages.adapted import Around, scattered_starts
+from rnshmc.inference.stages.adapted import scattered_starts
 from rnshmc.inference.stages.correction import Checked
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.training import Trained
@@ -312,7 +312,6 @@ def test_no_chain_begins_far_above_a_mode() -> None:
     def values(z: Array) -> Array:
         return np.array([Correlated().value_and_grad(x)[0] for x in mode.whitening.unwhiten(z)])
 
-    around = Around.modes((mode,), 10.0).repeated(4)
-    start = scattered_starts(archive, mode.whitening, around, values, np.random.default_rng(2))
+    start = scattered_starts(archive, mode.whitening, [mode] * 4, 10.0, values, np.random.default_rng(2))
     assert values(start).max() < 10.0
     assert len(np.unique(start, axis=0)) == 4

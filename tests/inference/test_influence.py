@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.stages.correction import checked_at, choose
+from rnshmc.inference.stages.correction import Checked, choose, with_more
 from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.uncertainty import Paths
 from rnshmc.inference.surrogate.weights import Chosen, Influence, measured_shift, smoothed
@@ -134,7 +134,7 @@ def test_rounds_of_chosen_draws_end_when_variances_are_known(roughness: float, f
 
     archive = Archive.of(evaluations_of(density, 1))
     draws, near = too_wide(rng, 6400).reshape(64, 100, 1), rng.uniform(-1.0, 1.0, (CHECKED, 1))
-    checked = checked_at(archive, posterior, near)
+    checked = with_more(archive, posterior, near, Checked.none(1), CHECKED)
     found = choose(archive, posterior, draws, checked, rng, DEFAULT, aim=1000.0)
     assert found is not None
     assert fewest <= len(found[1].points) <= most

@@ -14,9 +14,8 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.result.findings import UNSEEN
-from rnshmc.inference.stages.emulation import seek
+from rnshmc.inference.stages.emulation import Survey, seek, survey
 from rnshmc.inference.stages.starts import PriorDraws, prior_draws
-from rnshmc.inference.stages.survey import Survey, survey
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.types import Array

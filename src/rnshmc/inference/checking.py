@@ -14,13 +14,13 @@ from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.correction import (
     Checked,
     check,
-    checked_at,
     choose,
     draw_surrogate,
     largest_rhat,
     least_efficiency,
     metropolis,
     scattered,
+    with_more,
     without_density,
     without_random_failures,
 )
@@ -171,10 +171,7 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
     few = sure or archive.has_enough_runs(tuning.training.fewest)
     positions, wanted = trained.positions, tuning.correction.influential if few else Judging.telling
     while len(checked.values) < len(order):
-        points = order[len(checked.values) :][:wanted]
-        points = points[: max(1, archive.affordable(points))]
-        archive.journal.expected_units = archive.spent.units + len(points)
-        checked = checked.joined(checked_at(archive, trained.posterior, points))
+        checked = with_more(archive, trained.posterior, order, checked, wanted)
         whitening = trained.posterior.whitening
         posterior = fit_posterior(archive.training(), whitening, rng, tuning.fitting)
         drawn = draw_surrogate(posterior, positions, rng, tuning.correction)

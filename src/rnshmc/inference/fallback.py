@@ -12,8 +12,7 @@ import numpy as np
 from rnshmc.inference.attempt import attempt
 from rnshmc.inference.checking import checked_surrogate, with_rows
 from rnshmc.inference.result.state import State, States
-from rnshmc.inference.stages import adapted
-from rnshmc.inference.stages.adapted import Around
+from rnshmc.inference.stages.adapted import adapted_hmc
 from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.parts import of_part
 from rnshmc.inference.stages.training import Trained
@@ -48,10 +47,10 @@ def fall_back(state: State) -> States:
     state.archive.journal.expected_units = state.archive.spent.units + all_draws
     state = replace(state, method="adapted HMC")
     seen, due, tries = tuple[Exact, ...](), 0, 0
-    for stretch in _stretches(state):
-        seen = (*seen, stretch.block)
-        if not stretch.warm_up:
-            state = replace(state, blocks=(*state.blocks, stretch.block))
+    for block, warm_up in _exact_chains(state):
+        seen = (*seen, block)
+        if not warm_up:
+            state = replace(state, blocks=(*state.blocks, block))
             yield state
         states = sum(block.potentials.shape[1] for block in seen)
         if states < due or tries == state.tuning.teaching.tries or state.begun is None or not state.teachable:
@@ -132,13 +131,11 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     return replace(ended, modes=(state.lowest,), blocks=())
 
 
-def _stretches(state: State) -> Iterator[adapted.Stretch]:
+def _exact_chains(state: State) -> Iterator[tuple[Exact, bool]]:
     assert state.whitening is not None
     height = state.tuning.fitting.plausible_height(state.archive.dim) + SURPRISE * state.archive.noise
-    around = Around.modes(state.modes, height)
-    return adapted.adapted_hmc(
-        state.archive, state.whitening, around, state.rng, state.tuning.adapted, draws=state.draws
-    )
+    archive, modes, tuning = state.archive, state.modes, state.tuning.adapted
+    return adapted_hmc(archive, state.whitening, modes, state.rng, tuning, height=height, draws=state.draws)
 
 
 def _rough(state: State, trained: Trained) -> States:

@@ -13,7 +13,7 @@ from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_temper
 from rnshmc.inference.surrogate.uncertainty import Paths, Tails, no_tails, surprises
 from rnshmc.inference.tuning import TailChecks, Tuning
 from rnshmc.inference.tuning_shared import SURPRISE
-from rnshmc.inference.warp import STRAIGHT, Warp
+from rnshmc.inference.warp import Warp
 from rnshmc.types import Array
 
 STAGE, TAILS = "training", "tails"
@@ -60,8 +60,6 @@ def _missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
 
     From U - V at the draws, less their median over draws of the surrogate, and from V there.
     """
-    if not len(differences):
-        return 0.0
     # Importance weights of the surrogate at its tempered draws.
     exponents = (1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min())
     weights = np.exp(exponents)
@@ -83,20 +81,15 @@ def _shoulders(fit: Fit, count: int, rng: np.random.Generator, tuning: Tuning) -
     return np.concatenate((drawn[:, -1], outer))
 
 
-def look_size(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
-    """Number of exact values of a look further out."""
-    return -(-tuning.look // posterior.dim)
-
-
-def still_to_look(posterior: SurrogatePosterior, tuning: TailChecks) -> int:
-    """Number of exact values of a look further out, less the known runs there that show no error.
+def look_size(posterior: SurrogatePosterior, tuning: TailChecks, *, known: bool) -> int:
+    """Number of exact values of a look further out, less the ``known`` runs there that show no error.
 
     Those are beyond the typical distance of draws, at plausible heights, and the emulator without each of them predicts
     the potential there. If it fails to for one of them, all values are needed.
     """
-    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim)))
-    known = len(far) if (np.abs(far) < tuning.gross).all() else 0
-    return max(0, look_size(posterior, tuning) - known)
+    count = -(-tuning.look // posterior.dim)
+    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim))) if known else np.zeros(0)
+    return max(0, count - len(far)) if (np.abs(far) < tuning.gross).all() else count
 
 
 def look_out(
@@ -140,23 +133,24 @@ def look_along(
 
     A bend extrapolates: where the true scales differ from it, tempered draws in bent coordinates do not come near the
     posterior beyond, and no missing mass is seen. Nor do draws in straight coordinates reach the neck of a funnel:
-    other coordinates then get the scales of a bend that is only ``suspected``.
+    other coordinates then get the scales of a bend that is only ``suspected``, where the archive has none.
     """
     seen = no_tails(archive.dim)
-    for layers, behind in ((archive.bend.layers, STRAIGHT), (suspected.layers, suspected)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            others = behind.inverse(archive.bend.forward(paths.points))
-        there = _representable(others)
-        others, shares = np.where(there[:, None], others, 0.0), np.where(there, paths.weights, 0.0)
-        for driver in sorted({layer.driver for layer in layers}):
-            t = others[:, driver] - shares @ others[:, driver]
-            deviation = float(np.sqrt(shares @ t**2))
-            for step in (-deviation, deviation):
-                weights = np.where(t * np.sign(step) > deviation, shares, 0.0)
-                if weights.any():
-                    chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
-                    found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, behind)
-                    seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
+    if not (layers := archive.bend.layers or suspected.layers):
+        return seen
+    with np.errstate(over="ignore", invalid="ignore"):
+        others = suspected.inverse(archive.bend.forward(paths.points))
+    there = _representable(others)
+    others, shares = np.where(there[:, None], others, 0.0), np.where(there, paths.weights, 0.0)
+    for driver in sorted({layer.driver for layer in layers}):
+        t = others[:, driver] - shares @ others[:, driver]
+        deviation = float(np.sqrt(shares @ t**2))
+        for step in (-deviation, deviation):
+            weights = np.where(t * np.sign(step) > deviation, shares, 0.0)
+            if weights.any():
+                chosen = rng.choice(len(weights), tuning.along, p=weights / weights.sum())
+                found = _beyond(archive, posterior, paths.points[chosen], driver, step, tuning, suspected)
+                seen = seen.joined(replace(found, missing=weights.sum() / tuning.along * found.missing))
     return seen
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive, Training
-from rnshmc.inference.surrogate.layered import recentred
-from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, centred, coupling, match_given, scaling
+from rnshmc.inference.surrogate.layered import centring, recentred
+from rnshmc.inference.surrogate.matching import Candidate, Match, by_driver, match_given, scaling
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending, Fitting
 from rnshmc.inference.tuning_shared import AGAIN, TOLERATED
@@ -65,16 +65,9 @@ def better_bend(
     """The bend that matches held-out gradients best; None if it is not clearly better than the current one.
 
     It has one layer more than the kept part, or than the current bend, or two more than none: a centring, and another.
-    So it may have as many as the current bend, the last one fitted again.
-
-    Parameters
-    ----------
-    whitening, begun
-        Whitening of the current coordinates, now and when the current bend was taken; None: the same.
-    kept
-        The part of the current bend that stays.
-    above
-        Loss of held-out gradients in the current coordinates up to which none is searched.
+    So it may have as many as the current bend, the last one fitted again. Whitenings are those of the current
+    coordinates, now and when the current bend was taken, ``begun``; None: the same. ``above`` is the loss of held-out
+    gradients in the current coordinates up to which none is searched.
     """
     if not archive.has_gradient or not 1 < archive.dim <= tuning.most_dim:
         return None
@@ -94,17 +87,9 @@ def no_bend(
 ) -> Bent | None:
     """Coordinates of the kept part of a bend, where the bend does not explain nearly every gradient better; else None.
 
-    A bend may have been taken on the evidence of few points.
-
-    Parameters
-    ----------
-    height
-        Points count that are at most so much above the lowest behind the bend, where there are enough: a descent comes
-        from where gradients may follow another law.
-    whitening, begun
-        Whitening of the bent coordinates, now and when the bend was taken.
-    kept
-        The part of the current bend that stays.
+    A bend may have been taken on the evidence of few points. Points count that are at most ``height`` above the lowest
+    behind the bend, where there are enough: a descent comes from where gradients may follow another law. Whitenings are
+    those of the bent coordinates, now and when the bend was taken, ``begun``.
     """
     if archive.bend.layers == kept.layers:
         return None
@@ -124,7 +109,7 @@ def no_bend(
 
 def _without_another(current: Candidate, whitening: Whitening, begun: Whitening, tuning: Bending) -> Match:
     """The match of the current coordinates, with no layer more."""
-    matches = (current.matched(whitening, tuning), current.again(Match(None, begun), tuning))
+    matches = (current.matched(whitening, tuning), Match(None, begun).again(current.seen, tuning))
     return min(matches, key=lambda one: float(current.missed(one).mean()))
 
 
@@ -143,8 +128,8 @@ def _best(
     if not now.mean() > max(above, tuning.better / tuning.again_share):
         return None
     bases = [Candidate.behind(kept, straight)]
-    if not kept.layers:
-        bases += centred(straight, tuning)
+    if not kept.layers and (centre := centring(straight.points, straight.gradients, tuning)) is not None:
+        bases.append(Candidate.behind(Warp((centre,)), straight))
     if bend.layers != kept.layers:
         bases.append(current)
     candidates = [one for base in bases for one in by_driver(base, whitening, tuning)]
@@ -154,7 +139,7 @@ def _best(
             fitted.append((one, one.matched(whitening, tuning)))
     if bend.layers != kept.layers:
         same = Candidate.behind(Warp(bend.layers[:-1]), straight, bend.layers[-1].driver)
-        fitted.append((same, same.again(Match(bend.layers[-1], begun), tuning)))
+        fitted.append((same, Match(bend.layers[-1], begun).again(same.seen, tuning)))
     fitted.sort(key=lambda pair: float(pair[0].missed(pair[1]).mean()))
     finalists = fitted[: tuning.finalists]
     simple = []
@@ -194,12 +179,12 @@ def _on_the_centre(one: Candidate, found: Match, straight: Training, tuning: Ben
             other = Candidate.behind(Warp((*before, recentred(layer, c))), straight, one.driver)
             simple = scaling(found.layer, other.effects, power)
             with suppress(np.linalg.LinAlgError):
-                tried.append((other, match_given(simple, other.seen.points, other.seen.gradients, tuning)))
+                tried.append((other, match_given(simple, other.seen, tuning)))
     # Far out a layer may overflow.
     missed = [float(np.nan_to_num(each.missed(its).mean(), nan=np.inf)) for each, its in tried]
     as_good = [pair for pair, each in zip(tried, missed, strict=True) if each <= min(missed) + tuning.better]
-    least = min(as_good, key=lambda pair: coupling(pair[1]))
-    return least if coupling(least[1]) < tuning.coupled else tried[0]
+    least = min(as_good, key=lambda pair: pair[1].coupling)
+    return least if least[1].coupling < tuning.coupled else tried[0]
 
 
 def _taken(better: Warp, bend: Warp, missed: Array, now: Array, tuning: Bending) -> bool:

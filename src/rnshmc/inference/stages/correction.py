@@ -122,16 +122,8 @@ def check(
 ) -> Iterator[Checked]:
     """Exact values at draws of the surrogate, as many as corrections to a precision of ``aim`` draws need.
 
-    Yields all of them after each round.
-
-    Parameters
-    ----------
-    draws
-        (chains, n, d); points are taken evenly from all chains and far apart within one.
-    variance
-        Variance of the importance weights, as known so far.
-    early
-        As in `without_density`.
+    Yields all of them after each round. Points are taken evenly from all chains, (chains, n, d), and far apart within
+    one. ``variance`` is that of the importance weights, as known so far; ``early`` as in `without_density`.
     """
     order = scattered(draws, rng)
     checked = Checked.none(archive.dim)
@@ -140,11 +132,7 @@ def check(
         wanted = min(_needed(checked, aim, variance, tuning, edged=edged), len(order)) - len(checked.values)
         if wanted <= 0:
             break
-        # As much of a round as the budget allows; the next one then raises.
-        points = order[len(checked.values) :][:wanted]
-        points = points[: max(1, archive.affordable(points))]
-        archive.journal.expected_units = archive.spent.units + wanted
-        checked = checked.joined(checked_at(archive, posterior, points))
+        checked = with_more(archive, posterior, order, checked, wanted)
         variance = weight_variance(checked.differences)
         archive.note_error(float(np.sqrt(variance)))
         yield checked
@@ -196,12 +184,18 @@ def without_random_failures(checked: Checked, draws: Array) -> Checked:
     return checked if chi2.sf(statistic, len(apart)) < RARE else checked.where(np.flatnonzero(~checked.failed))
 
 
-def checked_at(archive: Archive, posterior: SurrogatePosterior, points: Array) -> Checked:
-    """Exact values at draws of a surrogate, (k, d)."""
+def with_more(archive: Archive, posterior: SurrogatePosterior, order: Array, checked: Checked, wanted: int) -> Checked:
+    """Add exact values at the next ``wanted`` rows of ``order``, draws of a surrogate whose first rows are checked.
+
+    The budget may allow only some of them; the next call then raises.
+    """
+    points = order[len(checked.values) :][:wanted]
+    points = points[: max(1, archive.affordable(points))]
+    archive.journal.expected_units = archive.spent.units + len(points)
     found = archive.evaluate(points, STAGE, gradient=False)
     values = np.array([one.value for one in found])
     failed = np.array([one.failure is not None for one in found])
-    return Checked(points, values, values - posterior.values(points), failed)
+    return checked.joined(Checked(points, values, values - posterior.values(points), failed))
 
 
 def choose(
@@ -229,8 +223,7 @@ def choose(
     order = rows[rng.choice(len(rows), most, replace=False, p=shares / shares.sum())]
     chosen = Checked.none(archive.dim)
     while len(chosen.values) < len(order):
-        points = order[len(chosen.values) :][: tuning.correction.influential]
-        chosen = chosen.joined(checked_at(archive, posterior, points))
+        chosen = with_more(archive, posterior, order, chosen, tuning.correction.influential)
         if influence.noise(checked.points, weights, chosen.points, chosen.differences) * aim <= tuning.tails.small:
             break
     return influence, chosen
@@ -263,25 +256,18 @@ def metropolis(checked: Checked, rng: np.random.Generator, tuning: Correction) -
     of zero rejects.
     """
     count = tuning.exact_chains
-    usable = len(checked.values) // count
-    dim = checked.points.shape[1]
-    draws, potentials = np.empty((count, usable, dim)), np.empty((count, usable))
-    probabilities = []
-    for chain in range(count):
-        mine = np.arange(chain, usable * count, count)
-        state = -1
-        for k, proposal in enumerate(mine):
-            log_ratio = -np.inf
-            if np.isfinite(checked.differences[proposal]):
-                log_ratio = np.inf if state < 0 else checked.differences[state] - checked.differences[proposal]
-            if state >= 0:
-                probabilities.append(float(np.exp(min(log_ratio, 0.0))))
-            if np.log(rng.uniform()) < log_ratio:
-                state = int(proposal)
-            draws[chain, k] = checked.points[state] if state >= 0 else np.nan
-            potentials[chain, k] = checked.values[state] if state >= 0 else np.nan
-    settled = ~np.isnan(potentials).any(axis=0)
-    return Exact(draws[:, settled], potentials[:, settled], float(np.mean(probabilities)) if probabilities else np.nan)
+    differences, probabilities = checked.differences, list[float]()
+    states = np.full((count, len(differences) // count), -1)
+    for chain, k in np.ndindex(states.shape):
+        state, proposal, log_ratio = states[chain, k - 1] if k else -1, k * count + chain, -np.inf
+        if np.isfinite(differences[proposal]):
+            log_ratio = np.inf if state < 0 else differences[state] - differences[proposal]
+        if state >= 0:
+            probabilities.append(float(np.exp(min(log_ratio, 0.0))))
+        states[chain, k] = proposal if np.log(rng.uniform()) < log_ratio else state
+    begun = states[:, (states >= 0).all(axis=0)]
+    acceptance = float(np.mean(probabilities)) if probabilities else np.nan
+    return Exact(checked.points[begun], checked.values[begun], acceptance)
 
 
 def scattered(draws: Array, rng: np.random.Generator) -> Array:

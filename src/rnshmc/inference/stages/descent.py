@@ -1,6 +1,6 @@
 """From a start to the neighbourhood of a mode, by quasi-Newton steps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,55 +72,27 @@ def far_below(archive: Archive) -> float:
     return DIFFERENT + SURPRISE * archive.noise
 
 
-@dataclass(frozen=True, eq=False)
-class _Trust:
-    """Maximum step: in the coordinates in which it was set and in the current ones.
+def _falling(decreases: Sequence[float], start: Evaluation, end: Evaluation, far: float) -> tuple[float, ...]:
+    """Decreases of the potential over successive steps without positive curvature, each larger than the last.
 
-    A curvature estimate that drops in some direction must not lengthen the next step there.
+    They begin anew with a step that has positive curvature, or lowers the potential by less than one or than the step
+    before. A potential with a minimum has few of these in succession: heavy tails have no positive curvature either,
+    but growing steps reach the mode. `TRIES` of them show a forgotten minus sign, which is a ParameterError, if the
+    last step is longer than ``far``: where data are precise, first steps are so short that the potential is curved
+    downwards over many doublings, and has a minimum all the same.
     """
-
-    whitening: Whitening
-    step: Array
-
-    def share(self, whitening: Whitening, step: Array) -> float:
-        """Largest fraction of a step that is not longer, at most one."""
-        ratios = [metric.length(self.step) / metric.length(step) for metric in (whitening, self.whitening)]
-        return min(1.0, *ratios)
-
-
-@dataclass(frozen=True)
-class _UnboundedDescent:
-    """Successive steps without positive curvature, each with a larger decrease than the last: a forgotten minus sign.
-
-    The last of them is to be longer than ``far``: where data are precise, first steps are so short that the potential
-    is curved downwards over many doublings, and has a minimum all the same.
-    """
-
-    far: float
-    steps: int = 0
-    decrease: float = 0.0
-
-    def after(self, start: Evaluation, end: Evaluation) -> "_UnboundedDescent":
-        """The state after one more step.
-
-        A step counts if its curvature is not positive and it lowers the potential by more than one, and by more than
-        the step before. A potential with a minimum has few of these in succession: heavy tails have no positive
-        curvature either, but growing steps reach the mode. After `TRIES` steps or more, the last of them far, a
-        ParameterError is raised.
-        """
-        step = end.point - start.point
-        decrease = start.value - end.value
-        straight = float(step @ (gradient_of(end) - gradient_of(start))) <= 0.0
-        if not straight or not decrease > max(self.decrease, 1.0):
-            return _UnboundedDescent(self.far)
-        length = float(np.linalg.norm(step))
-        if self.steps + 1 >= TRIES and length > self.far:
-            raise ParameterError(
-                f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
-                f"where the last step was {length:.3g} long, and rises faster with each step. Is this "
-                "minus the log density?"
-            )
-        return _UnboundedDescent(self.far, self.steps + 1, decrease)
+    step, decrease = end.point - start.point, start.value - end.value
+    straight = float(step @ (gradient_of(end) - gradient_of(start))) <= 0.0
+    if not straight or not decrease > max([1.0, *decreases[-1:]]):
+        return ()
+    length = float(np.linalg.norm(step))
+    if len(decreases) + 1 >= TRIES and length > far:
+        raise ParameterError(
+            f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
+            f"where the last step was {length:.3g} long, and rises faster with each step. Is this minus the log "
+            "density?"
+        )
+    return (*decreases, decrease)
 
 
 def descend(
@@ -139,19 +111,10 @@ def descend(
     along BFGS directions. The scale of each coordinate is searched first where there are no gradients, or where the
     components of the first one differ by orders of magnitude.
 
-    Parameters
-    ----------
-    coordinates
-        Coordinates in which the scale of the posterior is expected to be one; None if nothing is known.
-    doubtful
-        Whether values and gradients disagreed at the start: the noise of values is measured then.
-    known
-        Modes; the descent ends as soon as it comes near one.
-
-    Raises
-    ------
-    ParameterError
-        If the potential or its gradient is not finite at or near the start, or the potential is unbounded below.
+    The scale of the posterior is expected to be one in ``coordinates``, if they are given. If values and gradients
+    disagreed at the start, it is ``doubtful``, and the noise of values is measured. The descent ends as soon as it
+    comes near a ``known`` mode. Raises ParameterError if the potential or its gradient is not finite at or near the
+    start, or the potential is unbounded below.
     """
     own, uneven = tuning.descent, 1.0 / tuning.search.first
     (first,) = archive.evaluate(start[None], STAGE)
@@ -203,8 +166,9 @@ def descend_on(
     If ``cautious``, the first step is bounded, too, by the distance over which secants are compared.
     """
     own, path = tuning.descent, list(path)
-    unbounded = _UnboundedDescent(own.falling_far * (float(np.linalg.norm(path[0].point)) or 1.0))
-    best, trust = min(path, key=lambda found: found.value), None
+    far, falling = own.falling_far * (float(np.linalg.norm(path[0].point)) or 1.0), tuple[float, ...]()
+    best = min(path, key=lambda found: found.value)
+    trust: tuple[Whitening, Array] | None = None  # Coordinates in which the maximum step was set, and that step.
     lowest = float(archive.training().values.min(initial=best.value))
     # One standard deviation from the mode, or more where the gradient is no better known.
     close = max(1.0, float(np.sqrt(archive.dim)) * slope_noise(archive, tuning.differences))
@@ -223,9 +187,10 @@ def descend_on(
             break
         step = whitening.unwhiten(-slope[None])[0] - best.point
         if cautious and trust is None:
-            trust = _Trust(whitening, min(1.0, tuning.curvatures.near * np.sqrt(archive.dim) / distance) * step)
+            trust = whitening, min(1.0, tuning.curvatures.near * np.sqrt(archive.dim) / distance) * step
         if trust is not None:
-            step *= trust.share(whitening, step)
+            # A curvature estimate that drops in some direction must not lengthen the next step there.
+            step *= min(1.0, *(metric.length(trust[1]) / metric.length(step) for metric in (whitening, trust[0])))
         if whitening.length(step) < tuning.search.first * min(distance, 1.0):
             break
         (found,) = evaluate_with_gradients(archive, (best.point + step)[None], whitening, tuning.differences, STAGE)
@@ -234,12 +199,11 @@ def descend_on(
         # Noise of the decrease must neither refuse a step nor shorten the next (Sun and Nocedal 2023).
         ratio = (best.value - found.value + slack) / (predicted + slack)
         if (factor := region_factor(ratio)) < 1.0 or (factor > 1.0 and trust is not None):
-            trust = _Trust(whitening, factor * step)
+            trust = whitening, factor * step
         if found.gradient is not None:
             path.append(found)
             # From far away a potential may decrease for long, and be bounded all the same.
-            below = found.value < lowest
-            unbounded = unbounded.after(best, found) if below else _UnboundedDescent(unbounded.far)
+            falling = _falling(falling, best, found, far) if found.value < lowest else ()
             best = found if factor >= 1.0 else best
     centre = whitening.unwhiten(-slope[None])[0] if distance < close else best.point
     return Mode(whitening.moved(centre), best.value, distance)

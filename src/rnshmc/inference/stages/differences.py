@@ -61,12 +61,8 @@ def search_scales(
     """Coordinates in which the potential has a curvature of about one along each axis, and the gradient at the start.
 
     A round of steps along the axes of ``coordinates``, in their units, takes 2 d values. Two or three rounds usually
-    suffice. The start, ``first``, is returned with a gradient by central differences unless it has one.
-
-    Raises
-    ------
-    ParameterError
-        If the density is constant, or zero next to the start.
+    suffice. The start, ``first``, is returned with a gradient by central differences unless it has one. Raises
+    ParameterError if the density is constant, or zero next to the start.
     """
     changes, search = _changes(archive, first, coordinates, tuning, stage), tuning.search
     finite, sizes = np.isfinite(changes.largest), changes.sizes

@@ -36,10 +36,10 @@ class Fit:
         return len(self.posterior.kernel.centres)
 
     @property
-    def informed(self) -> int:
-        """Number of directions that the surrogate learns."""
+    def process(self) -> GradientKernel | EmulatedPotential:
+        """The process in the directions that the surrogate learns."""
         kernel = self.posterior.kernel
-        return (kernel.process if isinstance(kernel, SubspaceKernel) else kernel).dim
+        return kernel.process if isinstance(kernel, SubspaceKernel) else kernel
 
 
 def first_fit(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning) -> Fit:
@@ -79,13 +79,13 @@ def _without_wells(archive: Archive, last: Fit, found: Fit, rng: np.random.Gener
     coordinates. Where the density does reach there, a shorter length leaves more open, and the check of tails finds it.
     """
     tried = [found]
-    while tried[-1].at_wall >= tuning.training.at_wall and (lengths := _shorter(tried[-1].posterior.kernel)):
+    while tried[-1].at_wall >= tuning.training.at_wall and (lengths := _shorter(tried[-1].process)):
         posterior = fit_posterior(archive.training(), last.posterior.whitening, rng, tuning.fitting, lengths=lengths)
         tried.append(_rewhitened(archive, posterior, last.positions, rng, tuning))
     return min(tried, key=lambda one: one.at_wall)
 
 
-def _shorter(kernel: Kernel) -> tuple[float, ...]:
+def _shorter(kernel: GradientKernel | EmulatedPotential) -> tuple[float, ...]:
     """Candidates shorter than the length of a process of the potential; none for emulated outputs."""
     if isinstance(kernel, EmulatedPotential):
         return ()

@@ -95,7 +95,8 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
         if not seen and len(steps) >= own.telling:
             if ((changes - steps) ** 2).sum(axis=1).mean() < own.predicted:
                 break
-            whitening = _extended(whitening, left, steps, changes, own)
+            curvatures, inside = np.linalg.eigh(_low_rank(steps @ left, changes @ left, own))
+            whitening = _curved_in(whitening, left @ inside, np.clip(curvatures, 0.01, 100.0))
         elif not seen:
             whitening = _rescaled(whitening, left, curvatures)
         elif _near_one(between, own.near_one):
@@ -212,12 +213,6 @@ def _changes(
     gradients = np.array([gradient_of(one) for one in found if one.gradient is not None]).reshape(-1, probes.shape[1])
     origin = whitening.slopes(gradient_of(lowest)[None])
     return probes[given] - whitening.whiten(lowest.point[None]), whitening.slopes(gradients) - origin
-
-
-def _extended(whitening: Whitening, directions: Array, steps: Array, changes: Array, tuning: Probing) -> Whitening:
-    """The whitening with the Hessian in the span of whitened directions that changes over random steps there imply."""
-    curvatures, inside = np.linalg.eigh(_low_rank(steps @ directions, changes @ directions, tuning))
-    return _curved_in(whitening, directions @ inside, np.clip(curvatures, 0.01, 100.0))
 
 
 def _low_rank(steps: Array, changes: Array, tuning: Probing) -> Array:

@@ -39,13 +39,7 @@ def check_inside(starts: Array, transform: Transform, names: Sequence[str]) -> N
 
 
 def check_start(archive: Archive, start: Array) -> Evaluation:
-    """Evaluate the target at a start in unconstrained coordinates, (d,).
-
-    Raises
-    ------
-    ParameterError
-        If the evaluation fails, or the density is 0.
-    """
+    """Evaluate the target at a start in unconstrained coordinates, (d,), or raise why it cannot be one."""
     [first] = archive.evaluate(start[None], STAGE)
     if first.failure is not None:
         raise ParameterError(f"target: it cannot be evaluated at x0: {first.failure}")
@@ -57,13 +51,8 @@ def check_start(archive: Archive, start: Array) -> Evaluation:
 def first_usable(archive: Archive, drawn: Array, x0: Start = None) -> Array:
     """The first few drawn starts where the density is positive, (n, d): `Modes.starts` at most, one of `Candidates`.
 
-    Of a forward model, the most probable comes first.
-    The search ends after `Modes.drawn` failed evaluations.
-
-    Raises
-    ------
-    ParameterError
-        If there is none.
+    Of a forward model, the most probable comes first. The search ends after `Modes.drawn` failed evaluations. Raises
+    ParameterError if there is none.
     """
     wanted, source = (1, x0.source) if isinstance(x0, Candidates) else (DEFAULT.modes.starts, "x0")
     # Emulation does without derivatives.

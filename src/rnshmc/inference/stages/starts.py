@@ -54,14 +54,9 @@ Start = npt.ArrayLike | Mapping[str, npt.ArrayLike] | Callable[[np.random.Genera
 def make_starts(x0: Any, rng: np.random.Generator, names: Sequence[str] | None = None) -> Array:
     """Starting points as rows, (n, d), from one of shape (d,), several, or a function of a generator.
 
-    Or from a mapping from the parameters' names to numbers, or to as many of them as there are starts.
-
-    A function gives more than are needed, for the density may be zero at some.
-
-    Raises
-    ------
-    ParameterError
-        If they are not finite numbers in one of these shapes.
+    Or from a mapping from the parameters' names to numbers, or to as many of them as there are starts. A function gives
+    more than are needed, for the density may be zero at some. Raises ParameterError if they are not finite numbers in
+    one of these shapes.
     """
     if isinstance(x0, Candidates):
         return x0.rows
@@ -197,22 +192,10 @@ def _by_name(x0: Mapping[str, Any], names: Sequence[str] | None) -> Array:
 def make_coordinates(scale: npt.ArrayLike | None, start: Array, transform: Transform) -> Whitening | None:
     """Unconstrained coordinates in which the scale of the posterior is expected to be one; None without a scale.
 
-    Scales and covariances are translated by the slope of the transform at the start, and those of bounded parameters
-    are cut to `WIDEST`; prior draws are transformed one by one.
-
-    Parameters
-    ----------
-    scale
-        A number or a vector of standard deviations, shape (d,), a covariance, (d, d), or draws, (n, d) with n > d.
-    start
-        In the user's coordinates, shape (d,).
-    transform
-        From parameters to unconstrained coordinates.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these, or not positive.
+    The scale is a number or a vector of standard deviations, shape (d,), a covariance, (d, d), or prior draws, (n, d)
+    with n > d; a ParameterError is raised if it is none of these, or not positive. Scales and covariances are
+    translated by the slope of the transform at the start, (d,), and those of bounded parameters are cut to `WIDEST`;
+    prior draws are transformed one by one.
     """
     if scale is None:
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnshmc.inference.exact.archive import Archive
-from rnshmc.inference.stages.batches import STAGE, evaluated_batch, look_along, look_out, look_size, still_to_look
+from rnshmc.inference.stages.batches import STAGE, evaluated_batch, look_along, look_out, look_size
 from rnshmc.inference.stages.bends import better_bend
 from rnshmc.inference.stages.decision import (
     WORTH,
@@ -84,17 +84,8 @@ class State:
 
     def trained(self, *, good: bool) -> Trained:
         """The surrogate, with the numbers that are of use after training."""
-        fit, tally = self.fit, self.tally
-        return Trained(
-            fit.posterior,
-            fit.positions,
-            tally.variance,
-            self.latest,
-            self.tails,
-            good,
-            missing=tally.missing,
-            filling=tally.filling,
-        )
+        tally, surrogate = self.tally, (self.fit.posterior, self.fit.positions)
+        return Trained(*surrogate, tally.variance, self.latest, self.tails, good, tally.missing, tally.filling)
 
 
 def train(
@@ -123,7 +114,7 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
     fit = first_fit(archive, whitening, rng, tuning)
     tally = Tally(
         dim=archive.dim,
-        informed=fit.informed,
+        informed=fit.process.dim,
         learnt="outputs" if archive.emulating else "gradients" if archive.has_gradient else "values",
         aim=aim,
         most_rows=tuning.fitting.most_rows,
@@ -188,11 +179,9 @@ def _examine(archive: Archive, state: State, rng: np.random.Generator, tuning: T
 
 def _look(archive: Archive, state: State, paths: Paths, rng: np.random.Generator, tuning: Tuning) -> Tails:
     """Mass that the surrogate misses, by exact values further out."""
-    posterior = state.fit.posterior
-    count = still_to_look if archive.has_enough_runs(tuning.training.fewest) else look_size
-    seen = no_tails(archive.dim)
-    if left := count(posterior, tuning.tails):
-        seen = look_out(archive, posterior, paths, rng, tuning.tails, count=left)
+    posterior, seen = state.fit.posterior, no_tails(archive.dim)
+    if count := look_size(posterior, tuning.tails, known=archive.has_enough_runs(tuning.training.fewest)):
+        seen = look_out(archive, posterior, paths, rng, tuning.tails, count=count)
     return seen.joined(look_along(archive, posterior, paths, rng, tuning.tails, _suspected(archive, posterior, tuning)))
 
 
@@ -234,7 +223,7 @@ _STEPS: dict[Decision, Callable[[Archive, State, np.random.Generator, Tuning], S
 
 def _refitted(tally: Tally, fit: Fit, evaluated: int) -> Tally:
     return replace(
-        tally, used=fit.points, informed=fit.informed, tried=tally.tried + evaluated, at_wall=fit.at_wall, left=None
+        tally, used=fit.points, informed=fit.process.dim, tried=tally.tried + evaluated, at_wall=fit.at_wall, left=None
     )
 
 

@@ -45,7 +45,7 @@ def find_wall(archive: Archive, mode: Mode) -> Wall | None:
         # A circle has no ends; where a part of it has no density there is an edge.
         if angles is not None and coordinate in angles.columns:
             continue
-        if not _density(archive, _moved(best, coordinate, outside)):
+        if not _density(archive, best, coordinate, outside):
             wall = _bisected(archive, best, coordinate, outside)
             if _holds(archive, wall, finite.points, best):
                 return wall
@@ -92,7 +92,7 @@ def _bisected(archive: Archive, best: Array, coordinate: int, outside: float) ->
     inside = float(best[coordinate])
     for _ in range(HALVINGS):
         middle = 0.5 * (inside + outside)
-        if _density(archive, _moved(best, coordinate, middle)):
+        if _density(archive, best, coordinate, middle):
             inside = middle
         else:
             outside = middle
@@ -107,18 +107,12 @@ def _holds(archive: Archive, wall: Wall, finite: Array, best: Array) -> bool:
     far = finite[np.argmax(lengths)]
     width = 2.0 * (wall.inside - wall.outside)
     beyond, within = wall.outside - width, wall.inside + width
-    return not _density(archive, _moved(far, wall.coordinate, beyond)) and _density(
-        archive, _moved(far, wall.coordinate, within)
-    )
+    sides = ((beyond, False), (within, True))
+    return all(_density(archive, far, wall.coordinate, value) == positive for value, positive in sides)
 
 
-def _moved(point: Array, coordinate: int, value: float) -> Array:
-    moved = point.copy()
-    moved[coordinate] = value
-    return moved
-
-
-def _density(archive: Archive, point: Array) -> bool:
-    """Whether the density is positive there."""
-    (found,) = archive.evaluate(point[None], STAGE, gradient=False)
+def _density(archive: Archive, point: Array, coordinate: int, value: float) -> bool:
+    """Whether the density is positive where one coordinate of a point is replaced."""
+    moved = np.where(np.arange(len(point)) == coordinate, value, point)
+    (found,) = archive.evaluate(moved[None], STAGE, gradient=False)
     return bool(np.isfinite(found.value))

@@ -43,23 +43,10 @@ def run_chains(
 ) -> Chains:
     """HMC with an identity mass matrix: trajectories a sixth to a third of a turn of a standard normal density.
 
-    The number of steps and the step size are drawn anew for all chains at once, before each transition.
-
-    Parameters
-    ----------
-    potential
-        Decides and drives.
-    start
-        Positions, potentials and gradients.
-    step_size
-        Mean leapfrog step.
-    tuning
-        Lengths of trajectories.
-    adapt_to
-        Acceptance towards which the step size is adapted, by dual averaging (Hoffman and Gelman 2014).
-    shorten
-        Whether some transitions have shorter steps, which frees chains from where the potential is
-        steep.
+    The number of steps and the step size are drawn anew for all chains at once, before each transition. Chains start
+    at positions with their potentials and gradients. Dual averaging adapts the mean step size to the acceptance
+    ``adapt_to`` (Hoffman and Gelman 2014). With ``shorten``, some transitions have shorter steps, which frees chains
+    from where the potential is steep.
     """
     potential = _finite(potential)
     q, u, g = (np.array(part) for part in start)

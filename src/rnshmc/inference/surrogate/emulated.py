@@ -124,11 +124,8 @@ class EmulatedPotential:
     def left_out(self) -> tuple[Array, Array, Array, Array]:
         """Each run compared with the emulator that is fitted to all others.
 
-        Returns
-        -------
-        tuple of Array
-            x of the runs, (n, d), with the likelihood's parameters at their centre; U there, U less V without
-            the run, and the variance of that difference, each (n,).
+        x of the runs, (n, d), with the likelihood's parameters at their centre; U there, U less V without the run, and
+        the variance of that difference, each (n,).
         """
         own = np.tile(self.whitening.centre[self.forward_posterior.inputs :], (len(self.centres), 1))
         x = np.hstack((self.inner.unwhiten(self.centres), own))
@@ -188,19 +185,10 @@ class EmulatedPotential:
 def emulate(
     training: Training, runs: Runs, whitening: Whitening, *, like: "EmulatedPotential | None" = None
 ) -> EmulatedPotential:
-    """Emulate the outputs of runs, in given whitened coordinates.
+    """Emulate the outputs of runs at points with finite potentials, in given whitened coordinates.
 
-    Parameters
-    ----------
-    training, runs
-        Points with finite potentials, and the runs there.
-    like
-        An emulator in the same coordinates whose length scales and noise are used instead of a choice.
-
-    Raises
-    ------
-    FitError
-        If there are too few runs, or no system can be solved.
+    Length scales and noise are those of ``like``, if it is an emulator in the same coordinates, or chosen. Raises
+    FitError if there are too few runs, or no system can be solved.
     """
     forward_posterior, transform = runs.forward_posterior, runs.transform
     if len(training.values) < 2:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Bending
 from rnshmc.inference.warp import SCALES, SHIFTS, WarpLayer, functions
@@ -21,11 +22,11 @@ def robust_weights(residuals: Array) -> Array:
     return np.asarray(np.exp(-losses(residuals)))
 
 
-def without_layer(layer: WarpLayer | None, points: Array, gradients: Array) -> tuple[Array, Array]:
+def without_layer(layer: WarpLayer | None, seen: Training) -> tuple[Array, Array]:
     """y, and gradients of the potential by y, from x and gradients by x."""
     if layer is None:
-        return points, gradients
-    return layer.inverse(points), -layer.pulled_back(-gradients, points)
+        return seen.points, seen.gradients
+    return layer.inverse(seen.points), -layer.pulled_back(-seen.gradients, seen.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +36,8 @@ class Layered:
     y = layer(x)        z = exp(-l) L'(y - centre) - b
     """
 
-    points: Array
-    gradients: Array
-    """Gradients at ``points``, both in x, (n, d)."""
+    seen: Training
+    """Points and gradients in x."""
     whitening: Whitening
     """L and the centre."""
     driver: int | None
@@ -52,25 +52,23 @@ class Layered:
     """Factors of the squares of the parameters."""
 
     @classmethod
-    def of(
-        cls, points: Array, gradients: Array, whitening: Whitening, driver: int | None, tuning: Bending
-    ) -> "Layered":
+    def of(cls, seen: Training, whitening: Whitening, driver: int | None, tuning: Bending) -> "Layered":
         """With the origin, width and units by a whitening."""
-        dim = points.shape[1]
+        dim = len(whitening.centre)
         others = np.array([] if driver is None else [j for j in range(dim) if j != driver], dtype=np.intp)
         width = 1.0 if driver is None else float(np.linalg.norm(np.linalg.inv(whitening.factor)[:, driver]))
         origin = 0.0 if driver is None else float(whitening.centre[driver])
         units = 1.0 / np.linalg.norm(whitening.factor, axis=1)
         scales = np.array((tuning.shift, tuning.slope, tuning.turn, tuning.affine))
         penalties = np.repeat(scales**-2.0, (SHIFTS * len(others), len(others), len(others), 2 * dim))
-        return cls(points, gradients, whitening, driver, origin, width, units, others, penalties)
+        return cls(seen, whitening, driver, origin, width, units, others, penalties)
 
     def by_sizes(self, steepest: float) -> Array:
         """Parameters of log scales linear in the driver: gradients are long where a density is narrow."""
         at = np.zeros(len(self.penalties))
-        t = (self.points[:, self.driver] - self.origin) / self.width
+        t = (self.seen.points[:, self.driver] - self.origin) / self.width
         centred = t - t.mean()
-        sizes = np.log(np.abs(self.gradients[:, self.others]) + np.finfo(float).tiny)
+        sizes = np.log(np.abs(self.seen.gradients[:, self.others]) + np.finfo(float).tiny)
         slopes = -centred @ sizes / max(float(centred @ centred), np.finfo(float).tiny)
         first = SHIFTS * len(self.others)
         at[first : first + len(self.others)] = np.clip(slopes, -steepest, steepest)
@@ -78,7 +76,7 @@ class Layered:
 
     def parts(self, at: Array) -> tuple[WarpLayer | None, Array, Array]:
         """The layer, l and b."""
-        dim, count = self.points.shape[1], len(self.others)
+        dim, count = len(self.units), len(self.others)
         logs, shift = at[-2 * dim : -dim], at[-dim:]
         if self.driver is None:
             return None, logs, shift
@@ -90,12 +88,12 @@ class Layered:
     def parameters(self, layer: WarpLayer) -> Array:
         """Parameters of a layer with this driver, with l and b of 0."""
         rows = np.concatenate((layer.shifts / self.units, layer.scales))[:, self.others]
-        return np.concatenate((rows.ravel(), np.zeros(2 * self.points.shape[1])))
+        return np.concatenate((rows.ravel(), np.zeros(2 * len(self.units))))
 
     def residuals(self, at: Array) -> Array:
         """Gradients by z, less z: (n, d)."""
         layer, logs, shift = self.parts(at)
-        y, slopes = without_layer(layer, self.points, self.gradients)
+        y, slopes = without_layer(layer, self.seen)
         return np.asarray(
             np.exp(logs) * self.whitening.slopes(slopes) - np.exp(-logs) * self.whitening.whiten(y) + shift
         )
@@ -103,7 +101,7 @@ class Layered:
     def total(self, at: Array) -> float:
         """Sum of `losses`, times d, and of the penalties; not finite where a layer overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
-            of_points = self.points.shape[1] * losses(self.residuals(at)).sum()
+            of_points = len(self.units) * losses(self.residuals(at)).sum()
             return float(of_points + 0.5 * self.penalties @ at**2)
 
     def normal_equations(self, at: Array) -> tuple[Array, Array]:
@@ -115,14 +113,15 @@ class Layered:
         residuals; J itself, of n d rows, is never formed.
         """
         layer, logs, shift = self.parts(at)
-        y, slopes = without_layer(layer, self.points, self.gradients)
+        y, slopes = without_layer(layer, self.seen)
         by_slopes, by_points = np.exp(logs) * self.whitening.slopes(slopes), np.exp(-logs) * self.whitening.whiten(y)
         stretch, residuals = by_slopes + by_points, by_slopes - by_points + shift
         weights = robust_weights(residuals)
         features, mixing = self._features(layer, logs, y, slopes)
         weighted, count = weights[:, None] * features, features.shape[1] // 3
         own = weights[:, None] * np.concatenate((stretch, np.ones(stretch.shape)), axis=1)
-        by_layer = _folded((features.T @ weighted) * (mixing.T @ mixing), count)
+        products = (features.T @ weighted) * (mixing.T @ mixing)
+        by_layer = products.reshape(3, count, 3, count).sum(axis=(0, 2))
         across = (own.T @ features) * np.concatenate((mixing, mixing))
         across = across.reshape(len(across), 3, count).sum(axis=1)
         sums = (weights @ stretch**2, weights @ stretch, np.full(len(logs), weights.sum()))
@@ -149,25 +148,20 @@ class Layered:
 
     def _by_layer(self, layer: WarpLayer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
         """Derivatives of y_j and of the gradients by y_j and by the driver, by the parameters of j: (n, 5, d - 1)."""
-        others, driver = self.others, self.points[:, layer.driver]
+        others, driver = self.others, self.seen.points[:, layer.driver]
         shifts, shift_slopes, scales, scale_slopes = (
             each[:, :, None] for each in functions((driver - layer.origin) / layer.width)
         )
         shift, _, scale, scale_slope = (term[:, None, others] for term in layer.terms(driver))
-        units, gradient = self.units[others], self.gradients[:, None, others]
+        units, gradient = self.units[others], self.seen.gradients[:, None, others]
         by_point = (-np.exp(-scale) * shifts * units, -scales * y[:, None, others])
         by_slope = (np.zeros(by_point[0].shape), scales * slopes[:, None, others])
         by_driver = (
             gradient * (shift_slopes / layer.width - scale_slope * shifts) * units,
-            scale_slopes / layer.width * (gradient * (self.points[:, None, others] - shift) - 1.0),
+            scale_slopes / layer.width * (gradient * (self.seen.points[:, None, others] - shift) - 1.0),
         )
         joined = (np.concatenate(pair, axis=1) for pair in (by_point, by_slope, by_driver))
         return next(joined), next(joined), next(joined)
-
-
-def _folded(products: Array, count: int) -> Array:
-    """Sums of the nine blocks of products of three features, each (count, count)."""
-    return np.asarray(products.reshape(3, count, 3, count).sum(axis=(0, 2)))
 
 
 def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
@@ -196,11 +190,6 @@ def centring(points: Array, gradients: Array, tuning: Bending) -> WarpLayer | No
     A scale drives the deviations of effects from their mean. Where that scale is small, the potential is steep except
     along e_c + sum_j b_j e_j, so that dU/dx_c = -sum_j b_j dU/dx_j nearly, and c is the coordinate of which least
     squares leave the smallest share. Steeper gradients determine b better and are weighted by the root of their length.
-
-    Parameters
-    ----------
-    points, gradients
-        Shape (n, d), n > d.
     """
     lengths = np.linalg.norm(gradients * points.std(axis=0), axis=1)
     if not (np.isfinite(lengths).all() and (lengths > 0.0).all()):

@@ -63,21 +63,6 @@ class SubspaceKernel:
         """Standard deviation of the noise of values."""
         return self.process.noise
 
-    @property
-    def nugget(self) -> float:
-        """Variance of the noise in units of the variance of the process."""
-        return self.process.nugget
-
-    @property
-    def amplitude(self) -> float:
-        """Standard deviation of the process."""
-        return self.process.amplitude
-
-    @property
-    def relative_length(self) -> float:
-        """The length scale in the unit of the candidates of `GradientKernel.fit`."""
-        return self.process.relative_length
-
     def values_and_gradients(self, q: Array) -> tuple[Array, Array]:
         """V at the rows of q of shape (m, d), and its gradients: (m,) and (m, d)."""
         y = q @ self.subspace.basis
@@ -120,10 +105,7 @@ def learnt(
 ) -> Process:
     """The process of the potential less ``offset``, through values and gradients at training points.
 
-    Parameters
-    ----------
-    like, lengths
-        As `rnshmc.inference.surrogate.posterior.fit_posterior`.
+    ``like`` and ``lengths`` as in `rnshmc.inference.surrogate.posterior.fit_posterior`.
     """
     heights, slopes = near.values - offset, whitening.slopes(near.gradients)
     ceiling = tuning.ceiling * tuning.plausible_height(len(whitening.centre))
@@ -131,8 +113,9 @@ def learnt(
     errors = errors_far_up(points, *compressed(heights, slopes, ceiling), tuning)
     given = _Given(points, heights, slopes, errors)
     nuggets: tuple[float, ...] = NUGGETS
-    if like is not None:
-        lengths, nuggets = (like.relative_length,), (like.nugget,)
+    known = like.process if isinstance(like, SubspaceKernel) else like
+    if known is not None:
+        lengths, nuggets = (known.relative_length,), (known.nugget,)
     subspace = _subspace(given, ceiling, tuning)
     along = given if subspace is None else _along(given, subspace)
     targets, slopes = compressed(along.heights, along.slopes, ceiling)
@@ -146,7 +129,7 @@ def learnt(
         lengths=lengths,
         nuggets=nuggets,
         errors=along.errors,
-        amplitude=None if like is None else like.amplitude,
+        amplitude=None if known is None else known.amplitude,
     )
     return process if subspace is None else SubspaceKernel(process, subspace, float(targets.min()), given.points)
 

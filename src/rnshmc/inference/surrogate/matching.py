@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from rnshmc.inference.exact.archive import Training
-from rnshmc.inference.surrogate.layered import Layered, centring, losses, minimised, robust_weights, without_layer
+from rnshmc.inference.surrogate.layered import Layered, losses, minimised, robust_weights, without_layer
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import Bending
 from rnshmc.inference.warp import Warp, WarpLayer
@@ -25,76 +26,38 @@ class Match:
     given: bool = False
     """Whether the layer is fixed, and only the whitening fitted."""
 
-    def residuals(self, points: Array, gradients: Array) -> Array:
+    def residuals(self, seen: Training) -> Array:
         """Gradients by z, less z, from points and gradients in x: shape (n, d)."""
-        z, slopes = self.whitened(points, gradients)
+        z, slopes = self.whitened(seen)
         return slopes - z
 
-    def whitened(self, points: Array, gradients: Array) -> tuple[Array, Array]:
+    def whitened(self, seen: Training) -> tuple[Array, Array]:
         """z, and gradients by z."""
-        y, slopes = without_layer(self.layer, points, gradients)
+        y, slopes = without_layer(self.layer, seen)
         return self.whitening.whiten(y), self.whitening.slopes(slopes)
 
+    def loss(self, seen: Training) -> float:
+        """Sum of `losses`."""
+        return float(losses(self.residuals(seen)).sum())
 
-def match(points: Array, gradients: Array, whitening: Whitening, driver: int | None, tuning: Bending) -> Match:
-    """The layer of a driver, and the whitening behind it, that match gradients best.
+    def again(self, seen: Training, tuning: Bending) -> "Match":
+        """A match of other points, searched from this one."""
+        if self.given:
+            return match_given(self.layer, seen, tuning)
+        layered = Layered.of(seen, self.whitening, None if self.layer is None else self.layer.driver, tuning)
+        if self.layer is None:
+            return _alternated(layered, np.zeros(len(layered.penalties)), tuning)
+        layered = replace(layered, origin=self.layer.origin, width=self.layer.width)
+        return _alternated(layered, layered.parameters(self.layer), tuning)
 
-    They minimise the sum of `losses`, times d, and a weak quadratic penalty on the parameters of the layer. The minimum
-    is searched from several starts: units of the given whitening and of the spread of the points, a layer that is the
-    identity and one that scales like the lengths of gradients. The lowest is returned.
-
-    Parameters
-    ----------
-    points, gradients
-        In x, (n, d).
-    whitening
-        A first whitening.
-    driver
-        Of the layer; None: y is x.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the points span no volume, or nothing finite fits.
-    """
-    units = (whitening, _by_spread(points, whitening.centre))
-    given, spread = (Layered.of(points, gradients, one, driver, tuning) for one in units)
-    flat = np.zeros(len(given.penalties))
-    found = [_alternated(given, flat, tuning), _alternated(_begun(spread, flat, tuning), flat, tuning)]
-    if driver is not None:
-        for layered in (given, spread):
-            start = layered.by_sizes(tuning.steepest)
-            found.append(_alternated(_begun(layered, start, tuning), start, tuning))
-    return min(found, key=lambda one: float(losses(one.residuals(points, gradients)).sum()))
-
-
-def simplified(
-    found: Match, points: Array, gradients: Array, effects: tuple[int, ...], tuning: Bending
-) -> Match | None:
-    """A match with the simple layer, near the layer of a match, that explains gradients best; None if there is none.
-
-    The coordinates that a simple layer scales have one scale, exp(p x_k) with the driver x_k and a power p, and none is
-    shifted: x_k is the logarithm of a scale, or of a variance. Where such a layer explains gradients it is right far
-    from all points, too; slopes fitted one by one are not. The scaled coordinates are those of the steepest slopes, or
-    ``effects`` of a hierarchy that were centred before.
-    """
-    if found.layer is None:
-        return None
-    layer, simple = found.layer, []
-    steepest = layer.scales[0, np.argmax(np.abs(layer.scales[0]))] / layer.width
-    order = [j for j in np.argsort(-np.sign(steepest) * layer.scales[0]) if j != layer.driver]
-    near = [power for power in tuning.powers if tuning.nearly * power > abs(steepest) > power / tuning.nearly]
-    groups = [order[:count] for count in range(1, len(order) + 1)]
-    if effects and layer.driver not in effects:
-        groups.append(list(effects))
-    for scaled in groups:
-        for power in near:
-            one = scaling(layer, scaled, float(np.sign(steepest) * power))
-            # exp(p x_k) of a large power overflows at points far out, where another power fits.
-            with suppress(np.linalg.LinAlgError):
-                simple.append(match_given(one, points, gradients, tuning))
-    by_loss = [float(losses(one.residuals(points, gradients)).sum()) for one in simple]
-    return simple[int(np.argmin(by_loss))] if simple else None
+    @property
+    def coupling(self) -> float:
+        """Sum of the squared partial correlations of coordinates that the layer scales, over pairs."""
+        assert self.layer is not None
+        scaled = np.flatnonzero(self.layer.scales[0])
+        precision = (self.whitening.factor @ self.whitening.factor.T)[np.ix_(scaled, scaled)]
+        scales = np.sqrt(precision.diagonal())
+        return float((np.triu(precision / np.outer(scales, scales), 1) ** 2).sum())
 
 
 def scaling(like: WarpLayer, scaled: Sequence[int], power: float) -> WarpLayer:
@@ -102,18 +65,6 @@ def scaling(like: WarpLayer, scaled: Sequence[int], power: float) -> WarpLayer:
     scales = np.zeros(like.scales.shape)
     scales[0, list(scaled)] = power
     return WarpLayer(like.driver, 0.0, 1.0, np.zeros(like.shifts.shape), scales, like.units)
-
-
-def rematched(found: Match, points: Array, gradients: Array, tuning: Bending) -> Match:
-    """A match of other points, searched from a known one."""
-    if found.given:
-        return match_given(found.layer, points, gradients, tuning)
-    driver = None if found.layer is None else found.layer.driver
-    layered = Layered.of(points, gradients, found.whitening, driver, tuning)
-    if found.layer is None:
-        return _alternated(layered, np.zeros(len(layered.penalties)), tuning)
-    layered = replace(layered, origin=found.layer.origin, width=found.layer.width)
-    return _alternated(layered, layered.parameters(found.layer), tuning)
 
 
 def _by_spread(points: Array, centre: Array) -> Whitening:
@@ -129,45 +80,35 @@ def _begun(layered: Layered, at: Array, tuning: Bending) -> Layered:
     In another one, the first steps leave that layer, and miss the scale of a centred hierarchy.
     """
     layer, *_ = layered.parts(at)
-    found = match_given(layer, layered.points, layered.gradients, replace(tuning, turns=1))
+    found = match_given(layer, layered.seen, replace(tuning, turns=1))
     return replace(layered, whitening=found.whitening)
 
 
-def coupling(found: Match) -> float:
-    """Sum of the squared partial correlations of coordinates that the layer of a match scales, over pairs."""
-    assert found.layer is not None
-    scaled = np.flatnonzero(found.layer.scales[0])
-    precision = (found.whitening.factor @ found.whitening.factor.T)[np.ix_(scaled, scaled)]
-    scales = np.sqrt(precision.diagonal())
-    return float((np.triu(precision / np.outer(scales, scales), 1) ** 2).sum())
-
-
-def match_given(layer: WarpLayer | None, points: Array, gradients: Array, tuning: Bending) -> Match:
+def match_given(layer: WarpLayer | None, seen: Training, tuning: Bending) -> Match:
     """A match with a given layer: the Hessian of the gradients whitens, begun from the spread of the points."""
-    y, _ = without_layer(layer, points, gradients)
+    y, _ = without_layer(layer, seen)
     found = Match(layer, _by_spread(y, np.median(y, axis=0)), given=True)
     for _ in range(tuning.turns):
-        found = replace(found, whitening=_turned(found, points, gradients, tuning))
+        found = replace(found, whitening=_turned(found, seen, tuning))
     return found
 
 
 def _alternated(layered: Layered, at: Array, tuning: Bending) -> Match:
     """Fit a layer, with scales and shifts of the whitened coordinates, and the Hessian of the gradients in turns."""
-    points, gradients = layered.points, layered.gradients
-    dim = points.shape[1]
+    dim = len(layered.units)
     for _ in range(tuning.rounds):
         at = minimised(layered, at, tuning)
         layer, logs, shift = layered.parts(at)
         scaled = Whitening(layered.whitening.centre, layered.whitening.factor * np.exp(-logs))
         found = Match(layer, scaled.moved(scaled.unwhiten(shift[None])[0]))
-        layered = replace(layered, whitening=_turned(found, points, gradients, tuning))
+        layered = replace(layered, whitening=_turned(found, layered.seen, tuning))
         at = np.concatenate((at[: -2 * dim], np.zeros(2 * dim)))
     return found
 
 
-def _turned(found: Match, points: Array, gradients: Array, tuning: Bending) -> Whitening:
+def _turned(found: Match, seen: Training, tuning: Bending) -> Whitening:
     """The whitening by the Hessian of the gradients, each with its weight in the match."""
-    z, slopes = found.whitened(points, gradients)
+    z, slopes = found.whitened(seen)
     weights = robust_weights(slopes - z)
     if not np.isfinite(weights).all():
         raise np.linalg.LinAlgError("a layer overflows")
@@ -195,19 +136,49 @@ class Candidate:
 
     def missed(self, found: Match) -> Array:
         """|r|^2 / (2 d + |r|^2) of each point, between 0 and 1: the largest, far out, count as unexplained."""
-        return 1.0 - robust_weights(found.residuals(self.seen.points, self.seen.gradients))
+        return 1.0 - robust_weights(found.residuals(self.seen))
 
     def matched(self, whitening: Whitening, tuning: Bending) -> Match:
-        """Matched to all points, searched from a whitening."""
-        return match(self.seen.points, self.seen.gradients, whitening, self.driver, tuning)
+        """The layer of the driver, and the whitening behind it, that match gradients best.
 
-    def again(self, found: Match, tuning: Bending) -> Match:
-        """Matched to all points, searched from an earlier match."""
-        return rematched(found, self.seen.points, self.seen.gradients, tuning)
+        They minimise the sum of `losses`, times d, and a weak quadratic penalty on the parameters of the layer. The
+        minimum is searched from several starts: units of the given whitening and of the spread of the points, a layer
+        that is the identity and one that scales like the lengths of gradients. Raises LinAlgError if the points span
+        no volume, or nothing finite fits.
+        """
+        units = (whitening, _by_spread(self.seen.points, whitening.centre))
+        given, spread = (Layered.of(self.seen, one, self.driver, tuning) for one in units)
+        flat = np.zeros(len(given.penalties))
+        found = [_alternated(given, flat, tuning), _alternated(_begun(spread, flat, tuning), flat, tuning)]
+        if self.driver is not None:
+            for layered in (given, spread):
+                start = layered.by_sizes(tuning.steepest)
+                found.append(_alternated(_begun(layered, start, tuning), start, tuning))
+        return min(found, key=lambda one: one.loss(self.seen))
 
     def simplified(self, found: Match, tuning: Bending) -> Match | None:
-        """The match by a simple layer near the layer of another match; None if there is none."""
-        return simplified(found, self.seen.points, self.seen.gradients, self.effects, tuning)
+        """A match with the simple layer, near the layer of a match, that explains gradients best; None if none does.
+
+        The coordinates that a simple layer scales have one scale, exp(p x_k) with the driver x_k and a power p, and
+        none is shifted: x_k is the logarithm of a scale, or of a variance. Where such a layer explains gradients it is
+        right far from all points, too; slopes fitted one by one are not. The scaled coordinates are those of the
+        steepest slopes, or the `effects`.
+        """
+        if found.layer is None:
+            return None
+        layer, simple = found.layer, []
+        steepest = layer.scales[0, np.argmax(np.abs(layer.scales[0]))] / layer.width
+        order = [j for j in np.argsort(-np.sign(steepest) * layer.scales[0]) if j != layer.driver]
+        near = [power for power in tuning.powers if tuning.nearly * power > abs(steepest) > power / tuning.nearly]
+        groups = [order[:count] for count in range(1, len(order) + 1)]
+        if self.effects and layer.driver not in self.effects:
+            groups.append(list(self.effects))
+        for scaled, power in product(groups, near):
+            one = scaling(layer, scaled, float(np.sign(steepest) * power))
+            # exp(p x_k) of a large power overflows at points far out, where another power fits.
+            with suppress(np.linalg.LinAlgError):
+                simple.append(match_given(one, self.seen, tuning))
+        return simple[int(np.argmin([one.loss(self.seen) for one in simple]))] if simple else None
 
     @property
     def effects(self) -> tuple[int, ...]:
@@ -226,15 +197,8 @@ class Candidate:
         folds = np.arange(len(missed)) % tuning.folds
         for fold in range(tuning.folds):
             known = self.seen.where(np.flatnonzero(folds != fold))
-            without = rematched(found, known.points, known.gradients, tuning)
-            missed[folds == fold] = self.missed(without)[folds == fold]
+            missed[folds == fold] = self.missed(found.again(known, tuning))[folds == fold]
         return missed
-
-
-def centred(straight: Training, tuning: Bending) -> list[Candidate]:
-    """Behind the centring of a hierarchy; none where gradients show no centre."""
-    layer = centring(straight.points, straight.gradients, tuning)
-    return [] if layer is None else [Candidate.behind(Warp((layer,)), straight)]
 
 
 def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Candidate]:
@@ -249,7 +213,7 @@ def by_driver(base: Candidate, whitening: Whitening, tuning: Bending) -> list[Ca
 
 def _driven(plain: Match, seen: Training) -> Array:
     """Share of the residuals that t^2 and t z_j explain, for each driver t, on average over the coordinates j: (d,)."""
-    z, slopes = plain.whitened(seen.points, seen.gradients)
+    z, slopes = plain.whitened(seen)
     weights = np.sqrt(robust_weights(slopes - z))[:, None]
     shares = np.zeros(seen.points.shape[1])
     for k, x in enumerate(seen.points.T):

@@ -121,19 +121,9 @@ def fit_posterior(
 ) -> SurrogatePosterior:
     """Fit the surrogate posterior to the training points within reach.
 
-    Parameters
-    ----------
-    rng
-        Chooses points for the search of hyperparameters.
-    like
-        A fit whose length and noise are used instead of a search.
-    lengths
-        Candidates for the search of a process of the potential, in the unit of `GradientKernel.fit`.
-
-    Raises
-    ------
-    FitError
-        If there are too few points, or no system can be solved.
+    Length and noise are those of another fit, ``like``, or searched: of a process of the potential among candidates in
+    the unit of `GradientKernel.fit`, by points that ``rng`` chooses. Raises FitError if there are too few points, or no
+    system can be solved.
     """
     near = to_fit(training, whitening, tuning, fewest=2)
     offset = float(near.values.min()) if len(near.values) else 0.0

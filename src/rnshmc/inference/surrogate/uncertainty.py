@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from rnshmc.errors import FitError
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
@@ -31,6 +31,10 @@ class Paths:
     def shift(self, values: Array, base: Array | None = None) -> tuple[Array, Array, Array]:
         """The law of E_U f - E_V f over the paths, for functions of mean 0 over the surrogate.
 
+        Its median; its variance, by the central 95%, for ratios of densities have long tails; and the expected variance
+        of (w - 1) f over the points with exact values, w the importance weight. A sample of draws without one in the
+        tail shows a smaller one.
+
         Parameters
         ----------
         values
@@ -38,13 +42,6 @@ class Paths:
         base
             Importance weights there, (m,), from the density of the points with exact values to the surrogate; None:
             these are its own draws.
-
-        Returns
-        -------
-        tuple of Array
-            Its median; its variance, by the central 95%, for ratios of densities have long tails; and the expected
-            variance of (w - 1) f over the points with exact values, w the importance weight. A sample of draws
-            without one in the tail shows a smaller one.
         """
         low, middle, high = np.quantile(self.by_path @ values, NORMAL, axis=0)
         drawn_at = self.weights if base is None else self.weights * base
@@ -89,23 +86,10 @@ def draw_paths(
 ) -> tuple[Paths, Array]:
     """Posteriors drawn from the process given the training points, and its variances at their points, (m,).
 
-    The variance of the process is raised to the variance of the differences, if that is larger, but not in the
-    variances returned.
-
-    Parameters
-    ----------
-    positions
-        Whitened positions of chains of the surrogate, (chains, d).
-    checked, differences
-        Draws of the surrogate in x that it was not fitted to, (n, d), and U - V there, (n,), not finite where the
-        density is 0; None: none.
-    doubt
-        Factor on the variance of the process.
-
-    Raises
-    ------
-    FitError
-        If the covariance of the process cannot be factored, or chains of the surrogate are all at one point.
+    The points are tempered draws of chains that begin at whitened positions of chains of the surrogate, (chains, d).
+    The variance of the process is multiplied by ``doubt`` and raised, if that is larger, to the variance of the
+    differences U - V, (n,), at draws in x that it was not fitted to, ``checked``, (n, d); but not in the variances
+    returned. Raises FitError if the covariance of the process cannot be factored, or all chains are at one point.
     """
     start = positions[rng.choice(len(positions), tuning.chains)]
     transitions = tuning.settle + tuning.every * ROUNDS
@@ -122,7 +106,7 @@ def draw_paths(
     factor = doubt * inflation(both.diagonal()[len(z) :] + posterior.kernel.noise**2, differences[finite])
     variances, directions = np.linalg.eigh(factor * both[: len(z), : len(z)])
     errors = rng.standard_normal((tuning.paths, len(z))) * np.sqrt(np.maximum(variances, 0.0)) @ directions.T
-    paths = Paths(posterior.whitening.unwhiten(z), _normalised(colder), _normalised(colder - errors))
+    paths = Paths(posterior.whitening.unwhiten(z), softmax(colder), softmax(colder - errors, axis=1))
     return paths, both.diagonal()[: len(z)]
 
 
@@ -185,12 +169,8 @@ def expected_tails(paths: Paths, posterior: SurrogatePosterior, tuning: TailChec
     """Mass that a surrogate may lack at tempered draws, before any exact value there.
 
     Where the variance s^2 of U - V is large, a draw's weight times E[exp(V - U) - 1] = exp(s^2 / 2) - 1; near the wall,
-    beyond which the surrogate only extrapolates, its whole weight.
-
-    Parameters
-    ----------
-    variances
-        Of U - V there, (m,), by the process and its `doubt`.
+    beyond which the surrogate only extrapolates, its whole weight. ``variances`` are those by the process and its
+    `doubt`, (m,).
     """
     norms, walls = posterior.walls(posterior.whitening.whiten(paths.points))
     at_wall = norms > walls - posterior.tuning.wall_margin
@@ -239,12 +219,8 @@ def surprises(posterior: SurrogatePosterior, x: Array, values: Array) -> Array:
 def doubt(surprised: Sequence[Array], *, believed: float | None = None) -> float:
     """Twice the mean over all points of the squared `surprises` where U is below V, and at least 1.
 
-    A potential above the surrogate, as behind a cliff, does not indicate more mass.
-
-    Parameters
-    ----------
-    believed
-        Number of surprises of mean square 1 that are counted as well; the result may be below 1 then. None: none.
+    A potential above the surrogate, as behind a cliff, does not indicate more mass. So many surprises of mean square 1
+    as are ``believed`` are counted as well; the result may be below 1 then.
     """
     below = np.minimum(np.concatenate((*surprised, np.zeros(0))), 0.0)
     if believed is not None:
@@ -257,8 +233,3 @@ def inflation(variances: Array, differences: Array) -> float:
     if len(differences) < 2:
         return 1.0
     return max(1.0, float(differences.var(ddof=1) / variances.mean()))
-
-
-def _normalised(logarithms: Array) -> Array:
-    weights = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))

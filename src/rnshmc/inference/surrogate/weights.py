@@ -97,13 +97,8 @@ def zero_variance(differences: Array) -> float:
 def measured_shift(weights: Array, base: Array, centred: Array) -> tuple[Array, Array]:
     """Mean of (w - 1) f over draws, and its variance, to first order: the mean of w is random, too.
 
-    Parameters
-    ----------
-    weights, base
-        Importance weights to the exact density and to the surrogate, (m,), of any mean: averages are divided by it. So
-        an exact surrogate has no shift.
-    centred
-        f less its mean over the surrogate, (m, ...).
+    Importance weights are to the exact density and, ``base``, to the surrogate, (m,), of any mean: averages are divided
+    by it, so that an exact surrogate has no shift. ``centred`` is f less its mean over the surrogate, (m, ...).
     """
     shape, least = (-1,) + (1,) * (centred.ndim - 1), float(np.finfo(float).tiny)
     weights, base = (np.asarray(one.reshape(shape) / max(float(one.mean()), least)) for one in (weights, base))
@@ -166,12 +161,8 @@ class Influence:
     def noise(self, checked: Array, weights: Weights, chosen: Array, differences: Array) -> float:
         """Largest variance of a measured shift of E z_j^2, in units of a draw's.
 
-        Parameters
-        ----------
-        checked, weights
-            Draws of the surrogate with exact values, (m, d), and their importance weights.
-        chosen, differences
-            Chosen draws, (k, d), and U - V there.
+        By draws of the surrogate with exact values, (m, d), and their weights, and by chosen draws, (k, d), and U - V
+        there.
         """
         both = np.concatenate((checked, chosen))
         base = self.base(both, len(checked), len(chosen))
