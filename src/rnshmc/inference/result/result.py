@@ -11,11 +11,10 @@ from rnshmc.files import buffered
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.given import methods_in_own_errstate
 from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
-from rnshmc.inference.result.circular import angle_lines
 from rnshmc.inference.result.converting import Variables, along_chains, columns, labels_of, shapes_of
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
-from rnshmc.inference.result.moments import Drawn, by_rows, expectation, quantiles
+from rnshmc.inference.result.moments import Drawn, by_rows, expectations_of, quantiles
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
@@ -94,7 +93,7 @@ class Result:
         ParameterError
             If it returns another number of rows.
         """
-        return expectation(self._drawn(by_rows(function)), mixed=self.outcome.mixed)
+        return self._drawn(by_rows(function)).expectation(lambda y: y)
 
     def quantile(
         self, probabilities: float | Sequence[float], function: Callable[[Array], Any] = lambda theta: theta
@@ -121,7 +120,7 @@ class Result:
         ParameterError
             If a probability is not between 0 and 1, or the function returns another number of rows.
         """
-        return quantiles(self._drawn(by_rows(function)), probabilities, mixed=self.outcome.mixed)
+        return quantiles(self._drawn(by_rows(function)), probabilities)
 
     def summary(
         self, probabilities: Sequence[float] = (0.05, 0.5, 0.95), *, variables: Variables | None = None
@@ -150,7 +149,7 @@ class Result:
             attrs["units"] = dict(zip(self.names, self.units, strict=True))
         labels = self.names if variables is None else labels_of(shapes_of(variables, len(self.names)))
         drawn = self._drawn((lambda x: x) if variables is None else columns(variables))
-        return summary_table(labels, drawn, probabilities, mixed=self.outcome.mixed, attributes=attrs)
+        return summary_table(labels, drawn, probabilities, attrs)
 
     def resample(self, draws: int, *, seed: int = 1) -> Array:
         """More draws, shape (draws, d), of the same distribution as `draws`, without any evaluation.
@@ -289,11 +288,8 @@ class Result:
 
     def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
         """Values of a function of rows, for expectations."""
-        if (surrogate := self.outcome.surrogate) is not None:
-            return surrogate.moved(lambda x: function(self._transform.parameters(x)))
-        values = function(self.chains.reshape(-1, len(self.names)).copy())
-        return values.reshape(*self.chains.shape[:2], *values.shape[1:])
+        return expectations_of(self.outcome).moved(lambda x: function(self._transform.parameters(x)))
 
     def __repr__(self) -> str:
-        how = [*account(self.outcome), *angle_lines(self.names, self._transform)]
+        how = account(self.outcome, self.names, self._transform)
         return "\n".join([*table(self.names, self.units, self.mean, self.sd), "", *how, "", str(self.verdict)])
