@@ -18,7 +18,7 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import DataError
-from rnshmc.inference.result.arviz_view import by_origin
+from rnshmc.inference.result.converting import by_origin
 from rnshmc.inference.result.plots import FIGURES
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import largest_rhat

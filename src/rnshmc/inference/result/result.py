@@ -3,15 +3,20 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.files import buffered
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.given import methods_in_own_errstate
-from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
-from rnshmc.inference.result.converting import Variables, along_chains, columns, labels_of, shapes_of
+from rnshmc.inference.result.converting import (
+    Variables,
+    along_chains,
+    by_origin,
+    columns,
+    inference_data,
+    labels_of,
+    shapes_of,
+)
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.moments import Drawn, by_rows, expectations_of, quantiles
@@ -20,7 +25,7 @@ from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
 from rnshmc.inference.result.printed import account, attributes, corrected_moments, summary_table, table
 from rnshmc.inference.result.resampling import redrawn
-from rnshmc.inference.result.stored import GROUP, packed
+from rnshmc.inference.result.stored import names_in_files, write
 from rnshmc.inference.result.verdict import Verdict
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
@@ -277,14 +282,14 @@ class Result:
         """
         emulated = self.outcome.emulated
         prediction = self._prediction if emulated is None else for_file(emulated, self.outcome.rows)
-        # The prediction takes the place of the emulator.
-        outcome, transform = replace(self.outcome, emulated=None), self._transform
-        description, arrays = packed(
-            outcome=outcome, transform=transform, names=self.names, units=self.units, prediction=prediction
-        )
         data = replace(self, names=names_in_files(self.names)).to_arviz()
-        with buffered(Path(path)) as content:
-            write_netcdf(content, data, GROUP, description, arrays)
+        # The prediction takes the place of the emulator.
+        parts = {
+            "outcome": replace(self.outcome, emulated=None),
+            "prediction": prediction,
+            "transform": self._transform,
+        }
+        write(path, data, **parts, names=self.names, units=self.units)
 
     def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
         """Values of a function of rows, for expectations."""
