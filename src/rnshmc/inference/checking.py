@@ -86,8 +86,7 @@ def with_rows(state: State) -> State:
     """Add the requested number of draws."""
     assert state.surrogate is not None
     assert state.whitening is not None
-    rows = resampled(state.surrogate, state.whitening, state.draws, state.rng, state.tuning.resampling)
-    return replace(state, rows=rows)
+    return replace(state, rows=resampled(state.surrogate, state.whitening, state.draws, state.rng))
 
 
 def partial_result(state: State, stopped: str) -> State:

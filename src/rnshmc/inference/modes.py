@@ -132,7 +132,7 @@ def combined(state: State, parts: tuple[State, ...]) -> State:
     shares = mixture.shares.value
     checked = _proportional(state, parts, shares, state.rng)
     rows = [
-        resampled(surrogate, part.whitening, int(count), state.rng, state.tuning.resampling)
+        resampled(surrogate, part.whitening, int(count), state.rng)
         for surrogate, part, count in zip(surrogates, parts, apportioned(shares, state.draws), strict=True)
         if part.whitening is not None
     ]

@@ -28,7 +28,6 @@ from rnshmc.inference.result.resampling import redrawn
 from rnshmc.inference.result.stored import names_in_files, write
 from rnshmc.inference.result.verdict import Verdict
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 
@@ -177,8 +176,7 @@ class Result:
             raise ParameterError(
                 "resample: no surrogate was used; sample again with more draws= and the same filepath="
             )
-        rows = redrawn(self.outcome.surrogate, draws, stream(seed, "more draws"), DEFAULT.resampling)
-        return self._transform.parameters(rows)
+        return self._transform.parameters(redrawn(self.outcome.surrogate, draws, stream(seed, "more draws")))
 
     def predict(self, *, seed: int = SEED) -> Prediction:
         """Posterior predictive of a `rnshmc.Model`: its outputs at `draws`, by the emulator. The model is not run.
