@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import BudgetSpent, ParameterError, Stopped
-from rnshmc.inference.attempt import attempts, with_warp, without_unsupported_warp
+from rnshmc.inference.attempt import with_warp, without_unsupported_warp
 from rnshmc.inference.checking import partial_result
 from rnshmc.inference.emulating import by_outputs, without_outputs
 from rnshmc.inference.exact.archive import Archive
@@ -201,7 +201,7 @@ def _surrogates(state: State) -> States:
     equations = tuning.fitting.rows_of(dim) if state.archive.has_gradient else 1
     if equations * (dim + 1 + BATCH) > tuning.fitting.most_rows:
         return replace(state, reason=f"{dim} dimensions are too many for the surrogate")
-    return (yield from attempts(state) if len(state.modes) == 1 else each_mode(state))
+    return (yield from each_mode(state))
 
 
 def _until_wall(stages: Iterator[State]) -> Iterator[State]:

@@ -112,6 +112,8 @@ def search_nearby(state: State, start: Array) -> State:
 
 def each_mode(state: State) -> States:
     """Surrogates of all modes; the last state has rows if each is good enough."""
+    if len(state.modes) == 1:
+        return (yield from attempts(state))
     parts = []
     for mode in state.modes:
         archive = of_part(state.archive, mode, _others(state, mode))
