@@ -90,15 +90,13 @@ def run(
     Raises
     ------
     ParameterError
-        If ``starts`` has a wrong shape, ``draws`` is less than 1, or the potential cannot be evaluated at the start.
+        If ``starts`` has a wrong shape, or the potential cannot be evaluated at the start.
     BudgetSpent, EvaluationError
         If the budget ends, or no further evaluation is possible, before there are draws.
     """
     starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
     if starts.shape[1:] != (archive.dim,) or not len(starts) or not np.isfinite(starts).all():
         raise ParameterError(f"starts: expected finite numbers of shape (k, {archive.dim}), got {starts.shape}")
-    if draws < 1:
-        raise ParameterError(f"draws: expected at least 1, got {draws}")
     state, ended = State(archive, rng, tuning, draws, doubts=tuple(doubts)), None
     stages = _stages(state, starts, further, prior, coordinates, doubtful=doubtful)
     try:
@@ -140,12 +138,7 @@ def _stages(
     if state.rows is None and len(starts) == 1 and (state.affords_chains or not state.archive.has_gradient):
         # Exact chains are long, and without gradients there are none: find out first whether this is the mode.
         yield state
-        [mode], state = state.modes, search_nearby(state, starts[0])
-        yield state
-        below, other = far_below(state.archive), state.modes[0]
-        near = nearest_image(state.archive, mode, other.whitening.centre)
-        if len(state.modes) > 1 or not near.near(other.whitening.centre, other.value, below):
-            state = yield from _surrogates(state)
+        state = yield from _elsewhere(state, starts[0])
     yield state
     if state.rows is None:
         yield (yield from fall_back(state))
@@ -193,6 +186,17 @@ def _settled_there(state: State) -> States:
     state = replace(state, modes=(mode,), whitening=mode.whitening)
     yield state
     return state
+
+
+def _elsewhere(state: State, start: Array) -> States:
+    """Descend from other places around the only start, (d,), and train surrogates if they find a better mode."""
+    [mode], state = state.modes, search_nearby(state, start)
+    yield state
+    below, other = far_below(state.archive), state.modes[0]
+    near = nearest_image(state.archive, mode, other.whitening.centre)
+    if len(state.modes) == 1 and near.near(other.whitening.centre, other.value, below):
+        return state
+    return (yield from _surrogates(state))
 
 
 def _surrogates(state: State) -> States:
