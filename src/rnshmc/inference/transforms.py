@@ -19,9 +19,12 @@ from rnshmc.inference.given import entries, numbers
 from rnshmc.types import Array
 
 Bounds = Iterable[Any] | Mapping[str, Any] | scipy.optimize.Bounds
-_WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
-_ANGLE = "angle"
-_CIRCLE = (0.0, 2.0 * math.pi)
+_WORDS = {
+    "positive": (0.0, math.inf),
+    "unit": (0.0, 1.0),
+    "real": (-math.inf, math.inf),
+    "angle": (0.0, 2.0 * math.pi),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +170,10 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
         given = [given.get(name) for name in names]
     if len(given) != len(names):
         raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(given)}")
-    turns = {k: _turn(entry, names[k]) for k, entry in enumerate(given) if _is_angle(entry)}
-    pairs = np.array([_pair(None if k in turns else entry, names[k]) for k, entry in enumerate(given)])
-    return Transform(pairs[:, 0], pairs[:, 1], Angles.of(turns, len(names)) if turns else None)
+    ends = [_ends(entry, name) for entry, name in zip(given, names, strict=True)]
+    turns = {k: ends[k] for k, entry in enumerate(given) if _is_angle(entry)}
+    low, high = np.array([_WORDS["real"] if k in turns else pair for k, pair in enumerate(ends)]).T
+    return Transform(low.copy(), high.copy(), Angles.of(turns, len(names)) if turns else None)
 
 
 def with_prior(
@@ -211,32 +215,25 @@ def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
 
 def _is_angle(entry: Any) -> bool:
     first = entry[0] if isinstance(entry, list | tuple) and entry else entry
-    return isinstance(first, str) and first == _ANGLE
+    return isinstance(first, str) and first == "angle"
 
 
-def _turn(entry: Any, name: str) -> tuple[float, float]:
-    """The ends of an angle."""
-    if isinstance(entry, str):
-        return _CIRCLE
-    ends = None
-    if len(entry) == 3 and None not in entry:
-        low, high = numbers(entry[1:], f"bounds of {name}").tolist()
-        ends = (low, high) if -math.inf < low < high < math.inf else None
-    if ends is None:
-        raise ParameterError(
-            f'bounds of {name}: an angle has two finite ends, ("angle", low, high) with low < high, got {entry!r}'
-        )
-    return ends
-
-
-def _pair(entry: Any, name: str) -> tuple[float, float]:
+def _ends(entry: Any, name: str) -> tuple[float, float]:
+    """Lower and upper bound, or the ends of an angle."""
     if entry is None:
         return _WORDS["real"]
     if isinstance(entry, str):
         if entry not in _WORDS:
-            words = ", ".join((*_WORDS, _ANGLE))
-            raise ParameterError(f"bounds of {name}: expected one of {words}, got {entry!r}")
+            raise ParameterError(f"bounds of {name}: expected one of {', '.join(_WORDS)}, got {entry!r}")
         return _WORDS[entry]
+    if _is_angle(entry):
+        if len(entry) == 3 and None not in entry:
+            low, high = numbers(entry[1:], f"bounds of {name}").tolist()
+            if -math.inf < low < high < math.inf:
+                return low, high
+        raise ParameterError(
+            f'bounds of {name}: an angle has two finite ends, ("angle", low, high) with low < high, got {entry!r}'
+        )
     expected = "(low, high), None or a word"
     try:
         low, high = entry
