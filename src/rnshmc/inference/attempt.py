@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError
-from rnshmc.inference.checking import checked_surrogate, why_refused, with_rows
+from rnshmc.inference.checking import checked_surrogate, rows_of, why_refused
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Bent, better_bend, no_bend
 from rnshmc.inference.stages.descent import Mode, far_below
@@ -77,7 +77,7 @@ def attempt(state: State, until: Callable[[State], bool] = lambda _: False) -> S
             return replace(state, refused=True, reason=f"no surrogate could be fitted: {state.reason}")
         refused = why_refused(state, state.surrogate)
         if refused is None:
-            return replace(with_rows(state), reason="the surrogate is close to the posterior")
+            return replace(state, rows=rows_of(state), reason="the surrogate is close to the posterior")
         return replace(state, method="none", refused=True, reason=refused)
     except (FitError, np.linalg.LinAlgError) as error:
         return replace(state, method="none", refused=True, reason=f"no surrogate could be fitted: {error}")
