@@ -68,31 +68,14 @@ def run(
 ) -> Outcome:
     """Draws and expectations of the posterior of which ``archive`` has the potential and all evaluations.
 
-    Parameters
-    ----------
-    starts
-        Starting points, shape (k, d), or (d,) for one.
-    draws
-        Number of draws in the outcome. It sets the precision, too: the target errors of corrected expectations are
-        those of ``draws`` / 2 independent draws.
-    further
-        Further starting points, (n, d), which are used if ``starts`` find several modes; None: there are none.
-    prior
-        Draws of the prior of a forward model, which are searched for more modes than ``starts`` find; None: no search.
-    coordinates
-        Coordinates in which the posterior is expected to have a scale of one; None if nothing is known.
-    doubts, doubtful
-        Doubts about the target, for the verdict; whether values and gradient disagreed at the start: the noise of
-        values is measured then.
-    find_walls
-        Whether the run ends where an undeclared bound is found, for the caller to restart in coordinates that have it.
+    ``starts`` are points, (k, d), or one, (d,). If they find several modes, ``further`` ones, (n, d), are used, too.
+    Draws of the ``prior`` of a forward model are searched for more modes. In ``coordinates`` the posterior is expected
+    to have a scale of one. ``doubts`` are for the verdict; where values and gradient disagreed at the start, which is
+    ``doubtful``, the noise of values is measured. With ``find_walls``, the run ends where an undeclared bound is found,
+    for the caller to restart in coordinates that have it.
 
-    Raises
-    ------
-    ParameterError
-        If ``starts`` has a wrong shape, or the potential cannot be evaluated at the start.
-    BudgetSpent, EvaluationError
-        If the budget ends, or no further evaluation is possible, before there are draws.
+    Raises a `ParameterError` if ``starts`` has a wrong shape, or the potential cannot be evaluated there; a
+    `BudgetSpent` or `EvaluationError` if the budget ends, or no evaluation is possible, before there are draws.
     """
     starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
     if starts.shape[1:] != (archive.dim,) or not len(starts) or not np.isfinite(starts).all():

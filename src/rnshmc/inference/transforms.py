@@ -29,23 +29,13 @@ _WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Transform:
-    """theta = T(x), coordinate by coordinate: x itself, l + exp(x), u - exp(x) or l + (u - l) / (1 + exp(-x)).
+    """theta = T(x), coordinate by coordinate: x itself, l + exp(x), u - exp(x) or l + (u - l) / (1 + exp(-x))."""
 
-    Attributes
-    ----------
-    low, high
-        Bounds l and u of each parameter, shape (d,); infinite if there is none.
-    angles
-        Parameters whose density is periodic; they have no bounds. None without any.
-    wraps
-        Whether `parameters` moves angles into their intervals, as in results.
-    """
-
-    low: Array
+    low: Array  # Bounds l and u of each parameter, (d,); infinite if there is none.
     high: Array
     # Defaults of fields that earlier files of results lack.
-    angles: Angles | None = None
-    wraps: bool = False
+    angles: Angles | None = None  # Parameters whose density is periodic; they have no bounds. None without any.
+    wraps: bool = False  # Whether `parameters` moves angles into their intervals, as in results.
 
     @property
     def dim(self) -> int:
