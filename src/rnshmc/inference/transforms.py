@@ -49,14 +49,6 @@ class Transform:
         (low if outside < inside else high)[coordinate] = bound
         return replace(self, low=low, high=high), bound
 
-    def within(self, bounds: Mapping[int, tuple[float | None, float | None]]) -> "Transform":
-        """Narrow the bounds of some parameters, by their number."""
-        low, high = self.low.copy(), self.high.copy()
-        for k, (least, most) in bounds.items():
-            low[k] = max(low[k], -math.inf if least is None else least)
-            high[k] = min(high[k], math.inf if most is None else most)
-        return replace(self, low=low, high=high)
-
     def around(self, centre: Array) -> "Transform":
         """The transform to the parameters of results: angles are in the period centred at a point, (d,)."""
         return self if self.angles is None else replace(self, angles=self.angles.around(centre), wraps=True)
@@ -176,7 +168,7 @@ def with_prior(
 
     A `ParameterError` names a parameter that is an angle in one place and has bounds, or other ends, in another.
     """
-    declared, low, high = transform.angles, transform.low, transform.high
+    declared, low, high = transform.angles, transform.low.copy(), transform.high.copy()
     turns = {} if declared is None else {int(k): (declared.low[k], declared.high[k]) for k in declared.columns}
     for k, ends in angles.items():
         if np.isfinite([low[k], high[k]]).any() or turns.get(k, ends) != ends:
@@ -190,8 +182,11 @@ def with_prior(
                 f"prior of {names[k]}: it has the bounds {bounds[k]}, but {names[k]} is an angle from "
                 f'{turns[k][0]:g} to {turns[k][1]:g}; give the prior ("uniform_angle", low, high)'
             )
-    narrowed = transform.within({k: pair for k, pair in bounds.items() if k not in turns})
-    return replace(narrowed, angles=Angles.of(turns, transform.dim)) if turns else narrowed
+    for k in bounds.keys() - turns.keys():
+        least, most = bounds[k]
+        low[k] = max(low[k], -math.inf if least is None else least)
+        high[k] = min(high[k], math.inf if most is None else most)
+    return Transform(low, high, Angles.of(turns, transform.dim) if turns else None)
 
 
 def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
