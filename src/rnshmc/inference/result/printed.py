@@ -57,9 +57,9 @@ def account(outcome: Outcome, names: Sequence[str], transform: Transform) -> lis
     return lines
 
 
-def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
-    """Attributes of draws and tables: how they were made, what was spent, and the verdict."""
-    return {
+def attributes(outcome: Outcome, verdict: Verdict, **estimates: Estimate) -> dict[str, Any]:
+    """Attributes of draws and tables: how they were made, what was spent, the verdict, and estimates by name."""
+    known: dict[str, Any] = {
         "inference_library": "rnshmc",
         "inference_library_version": metadata.version("rnshmc"),
         "method": outcome.method,
@@ -72,16 +72,9 @@ def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
         "log_evidence": float(outcome.log_evidence.value),
         "log_evidence_standard_error": float(outcome.log_evidence.standard_error),
     }
-
-
-def corrected_moments(mean: Estimate, sd: Estimate) -> dict[str, Any]:
-    """Corrected moments of the parameters as attributes of their draws."""
-    return {
-        "mean": mean.value,
-        "mean_standard_error": mean.standard_error,
-        "sd": sd.value,
-        "sd_standard_error": sd.standard_error,
-    }
+    for name, one in estimates.items():
+        known |= {name: one.value, f"{name}_standard_error": one.standard_error}
+    return known
 
 
 def summary_table(

@@ -23,7 +23,7 @@ from rnshmc.inference.result.moments import Drawn, by_rows, expectations_of, qua
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
-from rnshmc.inference.result.printed import account, attributes, corrected_moments, summary_table, table
+from rnshmc.inference.result.printed import account, attributes, summary_table, table
 from rnshmc.inference.result.resampling import redrawn
 from rnshmc.inference.result.stored import names_in_files, write
 from rnshmc.inference.result.verdict import Verdict
@@ -265,7 +265,7 @@ class Result:
             groups=groups or {},
             labelled={"coords": coords, "dims": dims},
             units=dict(zip(self.names, self.units, strict=True)) if own else {},
-            attributes=attributes(self.outcome, self.verdict) | (corrected_moments(self.mean, self.sd) if own else {}),
+            attributes=attributes(self.outcome, self.verdict, **({"mean": self.mean, "sd": self.sd} if own else {})),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
