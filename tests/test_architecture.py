@@ -218,7 +218,7 @@ def test_nobody_here_imports_what_the_package_offers_lazily() -> None:
 
 
 def test_three_files_import_arviz() -> None:
-    names = ("diagnostics/importance.py", "diagnostics/summary.py", "inference/result/arviz_view.py")
+    names = ("diagnostics/importance.py", "diagnostics/summary.py", "inference/result/converting.py")
     allowed = {Path(name) for name in names}
     assert importers(ROOT, frozenset({"arviz"})) <= allowed
 

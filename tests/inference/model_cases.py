@@ -14,7 +14,7 @@ from rnshmc.inference.exact.target import make_posterior
 from rnshmc.inference.result.result import Result
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.transforms import make_transform, with_prior
 from rnshmc.types import Array
 
 TIMES = np.linspace(0.25, 4.0, 12)
@@ -54,7 +54,7 @@ def evaluated(points: Array) -> tuple[Array, Runs]:
     posterior = make_posterior(decaying(), None, NAMES)
     forward_posterior = posterior.forward_posterior
     assert forward_posterior is not None
-    transform = make_transform(None, NAMES).within(posterior.bounds)
+    transform = with_prior(make_transform(None, NAMES), posterior.bounds, {}, NAMES)
     found = [
         forward_posterior.read(posterior.evaluable.evaluate(x, gradient=False)[0], x)
         for x in transform.parameters(points)

@@ -14,7 +14,7 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.target import make_posterior
-from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.transforms import make_transform, with_prior
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.inference.model_cases import DATA, NAMES, TIMES, Counted, decay, decaying, fitted, sampled, switching
@@ -86,7 +86,7 @@ def test_a_rough_output_is_named_and_the_density_is_learnt_instead() -> None:
 def test_a_budget_that_ends_after_the_emulator_is_given_up_leaves_its_draws() -> None:
     posterior = make_posterior(decaying(forward=switching), None, NAMES)
     workers = make_workers(None, posterior.evaluable, time_limit=None)
-    transform = make_transform(None, NAMES).within(posterior.bounds)
+    transform = with_prior(make_transform(None, NAMES), posterior.bounds, {}, NAMES)
     evaluations = Evaluations(workers, transform, forward_posterior=posterior.forward_posterior, budget=120)
     # The emulator is given up after about 35 runs; a mode of the density is found, and no surrogate of it.
     tuning = replace(DEFAULT, attempts=1, training=replace(DEFAULT.training, most_runs=20, hopeless=0.1))

@@ -22,7 +22,7 @@ from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.exact.resuming import confirm
 from rnshmc.inference.exact.stored_evaluations import read_all, read_known
 from rnshmc.inference.exact.target import make_posterior
-from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.transforms import make_transform, with_prior
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.model_cases import DATA, NAMES, TIMES, Counted, decay, decaying, sampled
@@ -72,7 +72,7 @@ def test_potentials_of_given_runs_are_of_the_data(kept: Path) -> None:
     posterior = make_posterior(decaying(LATER), None, names)
     forward_posterior = posterior.forward_posterior
     assert forward_posterior is not None
-    transform = make_transform(None, names).within(posterior.bounds)
+    transform = with_prior(make_transform(None, names), posterior.bounds, {}, names)
     runs = read_known(kept, names, forward_posterior, start)
     workers = make_workers(None, posterior.evaluable, time_limit=None)
     known = Archive.of(Evaluations(workers, transform, known=runs, forward_posterior=forward_posterior)).training()

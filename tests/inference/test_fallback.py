@@ -12,7 +12,7 @@ from peers.known_laws import Contaminated, LogGamma, NormalMixture, TwistedGauss
 from scipy.stats import binom
 
 from rnshmc.errors import BudgetSpent, FitError
-from rnshmc.inference import algorithm, checking, fallback
+from rnshmc.inference import algorithm, checking, fallback, modes
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
@@ -239,7 +239,7 @@ def test_states_of_exact_chains_teach_a_surrogate_that_takes_over(monkeypatch: p
         yield from ()
         return replace(state, begun=state.whitening, refused=True, reason="it was refused")
 
-    monkeypatch.setattr(algorithm, "attempts", refused)
+    monkeypatch.setattr(modes, "attempts", refused)
     precise = 0
     for seed in range(1, 6):
         outcome = sampled(LogGamma(), np.zeros(3), seed=seed)

@@ -16,7 +16,7 @@ from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.posterior import within_reach
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.transforms import make_transform
+from rnshmc.inference.transforms import make_transform, with_prior
 from rnshmc.inference.tuning import Fitting
 from rnshmc.types import Array
 
@@ -71,7 +71,7 @@ def posed_runs(
     posterior = make_posterior(model, None, names)
     forward_posterior = posterior.forward_posterior
     assert forward_posterior is not None
-    transform = make_transform(None, names).within(posterior.bounds)
+    transform = with_prior(make_transform(None, names), posterior.bounds, {}, names)
     found = [
         forward_posterior.read(posterior.evaluable.evaluate(x, gradient=False)[0], x)
         for x in transform.parameters(points)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 import rnshmc
 from rnshmc.inference.exact.evaluation import Progress, Spent
-from rnshmc.inference.progress import LINE_EVERY_S, listening, logged, show, written
+from rnshmc.inference.progress import LINE_EVERY_S, lines, listening, show
 
 STAGES = (
     Progress("mode", Spent(3, 3, 1, 3), float("nan"), None),
@@ -29,30 +29,28 @@ def test_a_callback_is_told_and_no_bar_is_drawn_into_a_log(capsys: pytest.Captur
     assert capsys.readouterr().err == ""
 
 
-def test_the_log_has_each_stage_and_a_line_in_ten_seconds(caplog: pytest.LogCaptureFixture) -> None:
-    times = iter([0.0, 1.0, 2.0, 10.9, 11.0, 12.0])
-    report = logged(lambda: next(times))
+def test_the_log_has_each_stage_and_a_line_in_ten_seconds() -> None:
+    times, logged = iter([0.0, 0.0, 1.0, 2.0, 10.9, 11.0, 12.0]), list[str]()
+    report = lines(logged.append, stages=True, clock=lambda: next(times))
     mode, training = STAGES
-    with caplog.at_level(logging.INFO, "rnshmc"):
-        for progress in (mode, training, training, training, training, mode):
-            report(progress)
+    for progress in (mode, training, training, training, training, mode):
+        report(progress)
     first = "mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients"
     second = (
         "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 units expected"
     )
-    assert caplog.messages == [first, second, second, first]
+    assert logged == [first, second, second, first]
 
 
-def test_without_a_terminal_a_line_is_written_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 9.9, 10.0, 19.9, 20.0])
-    report = written(lambda: next(times))
+def test_without_a_terminal_a_line_is_written_every_ten_seconds() -> None:
+    times, written = iter([0.0, 9.9, 10.0, 19.9, 20.0]), list[str]()
+    report = lines(written.append, stages=False, clock=lambda: next(times))
     mode, training = STAGES
     for progress in (mode, mode, training, training):
         report(progress)
-    assert capsys.readouterr().err.splitlines() == [
-        "rnshmc: mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients",
-        "rnshmc: training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; "
-        "about 32 units expected",
+    assert written == [
+        "mode: 3 points, 1 failed, 6 units: 3 values, 3 gradients",
+        "training: 10 points, 1 failed, 20 units: 10 values, 10 gradients, sd(U - V) = 0.21; about 32 units expected",
     ]
 
 

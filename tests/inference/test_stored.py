@@ -18,12 +18,11 @@ import pytest
 
 import rnshmc
 from rnshmc.errors import DataError
-from rnshmc.inference.result.arviz_view import by_origin
+from rnshmc.inference.result.converting import by_origin
 from rnshmc.inference.result.plots import FIGURES
 from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.stages.correction import largest_rhat
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning import DEFAULT
 from rnshmc.types import Array
 from tests.conftest import z_bound
 from tests.inference.conftest import Function, interrupted
@@ -192,7 +191,7 @@ def test_more_draws_have_the_corrected_moments(result: rnshmc.Result, stopped: r
 def test_more_draws_than_a_surrogate_has_repeat_where_nothing_was_checked() -> None:
     unchecked: Any = SimpleNamespace(checked=np.zeros((0, 1)), draws=np.arange(10.0)[:, None])
     for count, most in ((6, 1), (25, 3)):
-        rows, of_surrogate = resampled(unchecked, WHITE, count, np.random.default_rng(1), DEFAULT.resampling)
+        rows, of_surrogate = resampled(unchecked, WHITE, count, np.random.default_rng(1))
         times = np.unique(rows, return_counts=True)[1]
         assert (len(rows), times.max(), of_surrogate) == (count, most, True)
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 import rnshmc
 from rnshmc.inference.result.corrected import Corrected
+from rnshmc.inference.result.estimates import Averages
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.moments import chain_quantiles, corrected_quantiles
 from rnshmc.inference.transforms import make_transform
@@ -87,7 +88,7 @@ def test_exact_values_correct_the_quantiles_of_a_wrong_surrogate(shifted: Correc
 
 def test_quantiles_of_chains_have_the_errors_of_independent_draws_where_they_are() -> None:
     chains = np.random.default_rng(4).standard_normal((4, 1000, 2))
-    found = chain_quantiles(chains, PROBABILITIES, mixed=True)
+    found = chain_quantiles(Averages(chains, mixed=True), PROBABILITIES)
     exact = stats.norm.ppf(PROBABILITIES)[:, None]
     assert (np.abs(found.value - exact) < z_bound(6) * found.standard_error).all()
     errors = np.sqrt(PROBABILITIES * (1 - PROBABILITIES) / 4000)[:, None] / stats.norm.pdf(exact)
@@ -98,7 +99,7 @@ def test_quantiles_of_chains_have_the_errors_of_independent_draws_where_they_are
 
 def test_there_are_no_errors_where_chains_are_in_different_places(result: rnshmc.Result) -> None:
     chains = np.random.default_rng(4).standard_normal((4, 1000, 2))
-    assert np.isnan(chain_quantiles(chains, PROBABILITIES, mixed=False).standard_error).all()
+    assert np.isnan(chain_quantiles(Averages(chains, mixed=False), PROBABILITIES).standard_error).all()
     surrogate = result.outcome.surrogate
     assert surrogate is not None
     outcome = replace(result.outcome, rhat=1.2, surrogate=surrogate.with_errors(known=False))

@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import BudgetSpent, ParameterError, Stopped
-from rnshmc.inference.attempt import attempts, with_warp, without_unsupported_warp
+from rnshmc.inference.attempt import with_warp, without_unsupported_warp
 from rnshmc.inference.checking import partial_result
 from rnshmc.inference.emulating import by_outputs, without_outputs
 from rnshmc.inference.exact.archive import Archive
@@ -68,37 +68,18 @@ def run(
 ) -> Outcome:
     """Draws and expectations of the posterior of which ``archive`` has the potential and all evaluations.
 
-    Parameters
-    ----------
-    starts
-        Starting points, shape (k, d), or (d,) for one.
-    draws
-        Number of draws in the outcome. It sets the precision, too: the target errors of corrected expectations are
-        those of ``draws`` / 2 independent draws.
-    further
-        Further starting points, (n, d), which are used if ``starts`` find several modes; None: there are none.
-    prior
-        Draws of the prior of a forward model, which are searched for more modes than ``starts`` find; None: no search.
-    coordinates
-        Coordinates in which the posterior is expected to have a scale of one; None if nothing is known.
-    doubts, doubtful
-        Doubts about the target, for the verdict; whether values and gradient disagreed at the start: the noise of
-        values is measured then.
-    find_walls
-        Whether the run ends where an undeclared bound is found, for the caller to restart in coordinates that have it.
+    ``starts`` are points, (k, d), or one, (d,). If they find several modes, ``further`` ones, (n, d), are used, too.
+    Draws of the ``prior`` of a forward model are searched for more modes. In ``coordinates`` the posterior is expected
+    to have a scale of one. ``doubts`` are for the verdict; where values and gradient disagreed at the start, which is
+    ``doubtful``, the noise of values is measured. With ``find_walls``, the run ends where an undeclared bound is found,
+    for the caller to restart in coordinates that have it.
 
-    Raises
-    ------
-    ParameterError
-        If ``starts`` has a wrong shape, ``draws`` is less than 1, or the potential cannot be evaluated at the start.
-    BudgetSpent, EvaluationError
-        If the budget ends, or no further evaluation is possible, before there are draws.
+    Raises a `ParameterError` if ``starts`` has a wrong shape, or the potential cannot be evaluated there; a
+    `BudgetSpent` or `EvaluationError` if the budget ends, or no evaluation is possible, before there are draws.
     """
     starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
     if starts.shape[1:] != (archive.dim,) or not len(starts) or not np.isfinite(starts).all():
         raise ParameterError(f"starts: expected finite numbers of shape (k, {archive.dim}), got {starts.shape}")
-    if draws < 1:
-        raise ParameterError(f"draws: expected at least 1, got {draws}")
     state, ended = State(archive, rng, tuning, draws, doubts=tuple(doubts)), None
     stages = _stages(state, starts, further, prior, coordinates, doubtful=doubtful)
     try:
@@ -140,12 +121,7 @@ def _stages(
     if state.rows is None and len(starts) == 1 and (state.affords_chains or not state.archive.has_gradient):
         # Exact chains are long, and without gradients there are none: find out first whether this is the mode.
         yield state
-        [mode], state = state.modes, search_nearby(state, starts[0])
-        yield state
-        below, other = far_below(state.archive), state.modes[0]
-        near = nearest_image(state.archive, mode, other.whitening.centre)
-        if len(state.modes) > 1 or not near.near(other.whitening.centre, other.value, below):
-            state = yield from _surrogates(state)
+        state = yield from _elsewhere(state, starts[0])
     yield state
     if state.rows is None:
         yield (yield from fall_back(state))
@@ -195,13 +171,24 @@ def _settled_there(state: State) -> States:
     return state
 
 
+def _elsewhere(state: State, start: Array) -> States:
+    """Descend from other places around the only start, (d,), and train surrogates if they find a better mode."""
+    [mode], state = state.modes, search_nearby(state, start)
+    yield state
+    below, other = far_below(state.archive), state.modes[0]
+    near = nearest_image(state.archive, mode, other.whitening.centre)
+    if len(state.modes) == 1 and near.near(other.whitening.centre, other.value, below):
+        return state
+    return (yield from _surrogates(state))
+
+
 def _surrogates(state: State) -> States:
     """Surrogates of the modes; the last state has rows if they are good enough."""
     dim, tuning = state.archive.dim, state.tuning
     equations = tuning.fitting.rows_of(dim) if state.archive.has_gradient else 1
     if equations * (dim + 1 + BATCH) > tuning.fitting.most_rows:
         return replace(state, reason=f"{dim} dimensions are too many for the surrogate")
-    return (yield from attempts(state) if len(state.modes) == 1 else each_mode(state))
+    return (yield from each_mode(state))
 
 
 def _until_wall(stages: Iterator[State]) -> Iterator[State]:

@@ -11,13 +11,7 @@ from rnshmc.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Angles:
-    """Which of d parameters are angles, and an interval of one period for each.
-
-    Attributes
-    ----------
-    low, high
-        Ends of the interval, shape (d,); infinite for all other parameters.
-    """
+    """Which of d parameters are angles, and an interval of one period for each: (d,), infinite for all others."""
 
     low: Array
     high: Array

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import FitError
-from rnshmc.inference.checking import checked_surrogate, why_refused, with_rows
+from rnshmc.inference.checking import checked_surrogate, rows_of, why_refused
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.bends import Bent, better_bend, no_bend
 from rnshmc.inference.stages.descent import Mode, far_below
@@ -30,21 +30,20 @@ def attempts(state: State) -> States:
         # Noise is fitted no better by another surrogate.
         if state.rows is not None or state.archive.noise > own.judging.noisy:
             return state
+        # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
+        if state.archive.emulating:
+            continue
         last = not more or _chains_first(state)
         if last and not state.affords_chains:
             return state
-        # Outputs of a model are as smooth far up as elsewhere, and their emulators are fitted to all runs.
-        if not state.archive.emulating:
-            state = replace(lowered(without_unsupported_warp(state)), refused=True)
-            yield state
-            now = len(state.archive.training().values)
-            # One that was full of known points from the first fit on, and did not help, would be made once more.
-            full = now - known < 2 * BATCH
-            last = last or (tuning is not own and full and state.begun is begun)
-        if last:
+        state = replace(lowered(without_unsupported_warp(state)), refused=True)
+        yield state
+        now = len(state.archive.training().values)
+        # One that was full of known points from the first fit on, and did not help, would be made once more.
+        full = now - known < 2 * BATCH
+        if last or (tuning is not own and full and state.begun is begun):
             return state
-        if not state.archive.emulating:
-            state = replace(state, tuning=own.again(known=now))
+        state = replace(state, tuning=own.again(known=now))
     return state
 
 
@@ -78,7 +77,7 @@ def attempt(state: State, until: Callable[[State], bool] = lambda _: False) -> S
             return replace(state, refused=True, reason=f"no surrogate could be fitted: {state.reason}")
         refused = why_refused(state, state.surrogate)
         if refused is None:
-            return replace(with_rows(state), reason="the surrogate is close to the posterior")
+            return replace(state, rows=rows_of(state), reason="the surrogate is close to the posterior")
         return replace(state, method="none", refused=True, reason=refused)
     except (FitError, np.linalg.LinAlgError) as error:
         return replace(state, method="none", refused=True, reason=f"no surrogate could be fitted: {error}")
@@ -92,13 +91,7 @@ def _too_far(trained: Trained) -> str:
 
 def _chains_first(state: State) -> bool:
     """Whether exact chains come before another surrogate: they find the posterior where the last one did not."""
-    if (
-        state.trained is None
-        or state.archive.emulating
-        or not state.teachable
-        or len(state.modes) > 1
-        or not state.affords_chains
-    ):
+    if state.trained is None or not state.teachable or len(state.modes) > 1 or not state.affords_chains:
         return False
     return not state.trained.variance < np.expm1(state.tuning.judging.sd_bad**2)
 

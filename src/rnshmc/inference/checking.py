@@ -82,12 +82,11 @@ def why_refused(state: State, surrogate: Corrected) -> str | None:
     return None
 
 
-def with_rows(state: State) -> State:
-    """Add the requested number of draws."""
+def rows_of(state: State) -> tuple[Array, bool]:
+    """The requested number of draws, of a surrogate that was checked, and whether they are the surrogate's."""
     assert state.surrogate is not None
     assert state.whitening is not None
-    rows = resampled(state.surrogate, state.whitening, state.draws, state.rng, state.tuning.resampling)
-    return replace(state, rows=rows)
+    return resampled(state.surrogate, state.whitening, state.draws, state.rng)
 
 
 def partial_result(state: State, stopped: str) -> State:
@@ -109,7 +108,7 @@ def partial_result(state: State, stopped: str) -> State:
                 checked, whitening = Checked.none(state.archive.dim), trained.posterior.whitening
                 state = replace(state, whitening=whitening, surrogate_draws=drawn, surrogate_rhat=np.nan)
             state = _corrected(state, trained, drawn, checked)
-        return with_rows(replace(state, method="surrogate", blocks=()))
+        return replace(state, rows=rows_of(state), method="surrogate", blocks=())
     except (FitError, np.linalg.LinAlgError):
         return state
 

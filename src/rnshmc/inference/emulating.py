@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.errors import BudgetSpent, FitError, ParameterError
-from rnshmc.inference.attempt import attempts
 from rnshmc.inference.modes import each_mode, without_a_start, without_negligible_modes
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.emulation import seek, survey
@@ -33,7 +32,7 @@ def by_outputs(state: State, starts: Array, prior: PriorDraws | None, coordinate
         return state
     state = without_negligible_modes(replace(state, early=len(state.archive.zeros(failed=True))))
     yield state
-    state = yield from attempts(state) if len(state.modes) == 1 else each_mode(state)
+    state = yield from each_mode(state)
     yield state
     return state
 

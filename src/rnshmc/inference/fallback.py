@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnshmc.inference.attempt import attempt
-from rnshmc.inference.checking import checked_surrogate, with_rows
+from rnshmc.inference.checking import checked_surrogate, rows_of
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.adapted import adapted_hmc
 from rnshmc.inference.stages.correction import Exact, largest_rhat
@@ -145,4 +145,4 @@ def _rough(state: State, trained: Trained) -> States:
         state = yield from checked_surrogate(state, trained)
         if state.method == "none":
             return replace(state, reason=f"{reason}; {state.reason}")
-    return with_rows(replace(state, method="surrogate"))
+    return replace(state, rows=rows_of(state), method="surrogate")

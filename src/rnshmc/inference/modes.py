@@ -8,10 +8,10 @@ import numpy as np
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.attempt import attempts
+from rnshmc.inference.checking import rows_of
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture, apportioned
-from rnshmc.inference.result.resampling import resampled
 from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unwatched
@@ -112,6 +112,8 @@ def search_nearby(state: State, start: Array) -> State:
 
 def each_mode(state: State) -> States:
     """Surrogates of all modes; the last state has rows if each is good enough."""
+    if len(state.modes) == 1:
+        return (yield from attempts(state))
     parts = []
     for mode in state.modes:
         archive = of_part(state.archive, mode, _others(state, mode))
@@ -130,12 +132,8 @@ def combined(state: State, parts: tuple[State, ...]) -> State:
         return replace(state, refused=True, reason=f"the shares of {len(parts)} modes could not be found")
     mixture = Mixture(surrogates, evidences)
     shares = mixture.shares.value
-    checked = _proportional(state, parts, shares, state.rng)
-    rows = [
-        resampled(surrogate, part.whitening, int(count), state.rng, state.tuning.resampling)
-        for surrogate, part, count in zip(surrogates, parts, apportioned(shares, state.draws), strict=True)
-        if part.whitening is not None
-    ]
+    checked, counts = _proportional(state, parts, shares), apportioned(shares, state.draws)
+    rows = [rows_of(replace(part, draws=int(count))) for part, count in zip(parts, counts, strict=True)]
     return replace(
         state,
         parts=parts,
@@ -164,12 +162,12 @@ def _others(state: State, mode: Mode) -> tuple[Mode, ...]:
     return tuple(other for other in (*state.modes, *state.left_out) if other is not mode)
 
 
-def _proportional(state: State, parts: tuple[State, ...], shares: Array, rng: np.random.Generator) -> Checked:
+def _proportional(state: State, parts: tuple[State, ...], shares: Array) -> Checked:
     """Checked draws of all modes in random order, in proportion to their shares, as draws of the mixture.
 
     Differences are those of the pair (x, mode): the sum of its densities over the modes is the posterior.
     """
-    chosen = []
+    chosen, rng = [], state.rng
     counts = np.array([0 if part.checked is None else len(part.checked.values) for part in parts])
     most = (shares * (counts / shares).min()).astype(int)
     for mode, part, count in zip(state.modes, parts, most, strict=True):

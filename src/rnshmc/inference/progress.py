@@ -5,7 +5,8 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from tqdm.auto import tqdm
@@ -14,7 +15,7 @@ from rnshmc.inference.exact.evaluation import Progress
 
 Listener = Callable[[Progress], Any]
 LINE_EVERY_S = 10.0
-"""Seconds between two lines of the same stage."""
+"""Seconds between two lines, of the same stage in the log."""
 
 _log = logging.getLogger(__name__)
 
@@ -26,48 +27,32 @@ def listening(callback: Listener | None, *, bar: bool) -> Iterator[Listener]:
     With ``bar``, there is a bar in a terminal or a notebook, and lines on standard error elsewhere. Where lines of the
     log, of level INFO, are shown, they replace the latter; without ``bar``, there are no others.
     """
+    with ExitStack() as stack:
+        if not bar or (_log.isEnabledFor(logging.INFO) and _log.hasHandlers() and not _has_bar()):
+            own = lines(partial(_log.info, "%s"), stages=True)
+        elif not _has_bar():
+            own = lines(lambda line: print(f"rnshmc: {line}", file=sys.stderr, flush=True), stages=False)
+        else:
+            own = partial(show, stack.enter_context(tqdm(unit=" units", dynamic_ncols=True, miniters=1)))
 
-    def both(first: Listener) -> Listener:
         def report(progress: Progress) -> None:
-            first(progress)
+            own(progress)
             if callback is not None:
                 callback(progress)
 
-        return report
-
-    if not bar or (_log.isEnabledFor(logging.INFO) and _log.hasHandlers() and not _has_bar()):
-        yield both(logged())
-    elif not _has_bar():
-        yield both(written())
-    else:
-        with tqdm(unit=" units", dynamic_ncols=True, miniters=1) as shown:
-            yield both(lambda progress: show(shown, progress))
+        yield report
 
 
-def logged(clock: Callable[[], float] = time.monotonic) -> Listener:
-    """A function that logs progress: each change of stage, and otherwise one line in `LINE_EVERY_S` seconds."""
-    stage, last = "", -math.inf
+def lines(write: Callable[[str], Any], *, stages: bool, clock: Callable[[], float] = time.monotonic) -> Listener:
+    """A function that writes progress, one line in `LINE_EVERY_S` seconds, and with ``stages`` each change of stage."""
+    stage, last = "", clock()
 
     def report(progress: Progress) -> None:
         nonlocal stage, last
         now = clock()
-        if progress.stage != stage or now - last >= LINE_EVERY_S:
+        if now - last >= LINE_EVERY_S or (stages and progress.stage != stage):
             stage, last = progress.stage, now
-            _log.info("%s", _line(progress))
-
-    return report
-
-
-def written(clock: Callable[[], float] = time.monotonic) -> Listener:
-    """A function that writes progress to standard error, one line in `LINE_EVERY_S` seconds; none of a shorter run."""
-    last = clock()
-
-    def report(progress: Progress) -> None:
-        nonlocal last
-        now = clock()
-        if now - last >= LINE_EVERY_S:
-            last = now
-            print(f"rnshmc: {_line(progress)}", file=sys.stderr, flush=True)
+            write(_line(progress))
 
     return report
 

@@ -19,30 +19,23 @@ from rnshmc.inference.given import entries, numbers
 from rnshmc.types import Array
 
 Bounds = Iterable[Any] | Mapping[str, Any] | scipy.optimize.Bounds
-_WORDS = {"positive": (0.0, math.inf), "unit": (0.0, 1.0), "real": (-math.inf, math.inf)}
-_ANGLE = "angle"
-_CIRCLE = (0.0, 2.0 * math.pi)
+_WORDS = {
+    "positive": (0.0, math.inf),
+    "unit": (0.0, 1.0),
+    "real": (-math.inf, math.inf),
+    "angle": (0.0, 2.0 * math.pi),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Transform:
-    """theta = T(x), coordinate by coordinate: x itself, l + exp(x), u - exp(x) or l + (u - l) / (1 + exp(-x)).
+    """theta = T(x), coordinate by coordinate: x itself, l + exp(x), u - exp(x) or l + (u - l) / (1 + exp(-x))."""
 
-    Attributes
-    ----------
-    low, high
-        Bounds l and u of each parameter, shape (d,); infinite if there is none.
-    angles
-        Parameters whose density is periodic; they have no bounds. None without any.
-    wraps
-        Whether `parameters` moves angles into their intervals, as in results.
-    """
-
-    low: Array
+    low: Array  # Bounds l and u of each parameter, (d,); infinite if there is none.
     high: Array
     # Defaults of fields that earlier files of results lack.
-    angles: Angles | None = None
-    wraps: bool = False
+    angles: Angles | None = None  # Parameters whose density is periodic; they have no bounds. None without any.
+    wraps: bool = False  # Whether `parameters` moves angles into their intervals, as in results.
 
     @property
     def dim(self) -> int:
@@ -55,14 +48,6 @@ class Transform:
         low, high = self.low.copy(), self.high.copy()
         (low if outside < inside else high)[coordinate] = bound
         return replace(self, low=low, high=high), bound
-
-    def within(self, bounds: Mapping[int, tuple[float | None, float | None]]) -> "Transform":
-        """Narrow the bounds of some parameters, by their number."""
-        low, high = self.low.copy(), self.high.copy()
-        for k, (least, most) in bounds.items():
-            low[k] = max(low[k], -math.inf if least is None else least)
-            high[k] = min(high[k], math.inf if most is None else most)
-        return replace(self, low=low, high=high)
 
     def around(self, centre: Array) -> "Transform":
         """The transform to the parameters of results: angles are in the period centred at a point, (d,)."""
@@ -167,9 +152,10 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
         given = [given.get(name) for name in names]
     if len(given) != len(names):
         raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(given)}")
-    turns = {k: _turn(entry, names[k]) for k, entry in enumerate(given) if _is_angle(entry)}
-    pairs = np.array([_pair(None if k in turns else entry, names[k]) for k, entry in enumerate(given)])
-    return Transform(pairs[:, 0], pairs[:, 1], Angles.of(turns, len(names)) if turns else None)
+    ends = [_ends(entry, name) for entry, name in zip(given, names, strict=True)]
+    turns = {k: ends[k] for k, entry in enumerate(given) if _is_angle(entry)}
+    low, high = np.array([_WORDS["real"] if k in turns else pair for k, pair in enumerate(ends)]).T
+    return Transform(low.copy(), high.copy(), Angles.of(turns, len(names)) if turns else None)
 
 
 def with_prior(
@@ -182,7 +168,7 @@ def with_prior(
 
     A `ParameterError` names a parameter that is an angle in one place and has bounds, or other ends, in another.
     """
-    declared, low, high = transform.angles, transform.low, transform.high
+    declared, low, high = transform.angles, transform.low.copy(), transform.high.copy()
     turns = {} if declared is None else {int(k): (declared.low[k], declared.high[k]) for k in declared.columns}
     for k, ends in angles.items():
         if np.isfinite([low[k], high[k]]).any() or turns.get(k, ends) != ends:
@@ -196,8 +182,11 @@ def with_prior(
                 f"prior of {names[k]}: it has the bounds {bounds[k]}, but {names[k]} is an angle from "
                 f'{turns[k][0]:g} to {turns[k][1]:g}; give the prior ("uniform_angle", low, high)'
             )
-    narrowed = transform.within({k: pair for k, pair in bounds.items() if k not in turns})
-    return replace(narrowed, angles=Angles.of(turns, transform.dim)) if turns else narrowed
+    for k in bounds.keys() - turns.keys():
+        least, most = bounds[k]
+        low[k] = max(low[k], -math.inf if least is None else least)
+        high[k] = min(high[k], math.inf if most is None else most)
+    return Transform(low, high, Angles.of(turns, transform.dim) if turns else None)
 
 
 def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
@@ -211,32 +200,25 @@ def listed(bounds: Bounds) -> list[Any] | Mapping[str, Any]:
 
 def _is_angle(entry: Any) -> bool:
     first = entry[0] if isinstance(entry, list | tuple) and entry else entry
-    return isinstance(first, str) and first == _ANGLE
+    return isinstance(first, str) and first == "angle"
 
 
-def _turn(entry: Any, name: str) -> tuple[float, float]:
-    """The ends of an angle."""
-    if isinstance(entry, str):
-        return _CIRCLE
-    ends = None
-    if len(entry) == 3 and None not in entry:
-        low, high = numbers(entry[1:], f"bounds of {name}").tolist()
-        ends = (low, high) if -math.inf < low < high < math.inf else None
-    if ends is None:
-        raise ParameterError(
-            f'bounds of {name}: an angle has two finite ends, ("angle", low, high) with low < high, got {entry!r}'
-        )
-    return ends
-
-
-def _pair(entry: Any, name: str) -> tuple[float, float]:
+def _ends(entry: Any, name: str) -> tuple[float, float]:
+    """Lower and upper bound, or the ends of an angle."""
     if entry is None:
         return _WORDS["real"]
     if isinstance(entry, str):
         if entry not in _WORDS:
-            words = ", ".join((*_WORDS, _ANGLE))
-            raise ParameterError(f"bounds of {name}: expected one of {words}, got {entry!r}")
+            raise ParameterError(f"bounds of {name}: expected one of {', '.join(_WORDS)}, got {entry!r}")
         return _WORDS[entry]
+    if _is_angle(entry):
+        if len(entry) == 3 and None not in entry:
+            low, high = numbers(entry[1:], f"bounds of {name}").tolist()
+            if -math.inf < low < high < math.inf:
+                return low, high
+        raise ParameterError(
+            f'bounds of {name}: an angle has two finite ends, ("angle", low, high) with low < high, got {entry!r}'
+        )
     expected = "(low, high), None or a word"
     try:
         low, high = entry

@@ -12,7 +12,7 @@ number without a source was set once and not varied. A number that is defined by
 
 from dataclasses import dataclass, field, replace
 
-from rnshmc.inference.tuning_result import AdaptedHMC, Judging, Modes, Resampling, Teaching, Trajectories
+from rnshmc.inference.tuning_result import AdaptedHMC, Judging, Modes, Teaching, Trajectories
 from rnshmc.inference.tuning_shared import BATCH, FEW, ROUNDS, TOLERATED, TRIES
 from rnshmc.inference.tuning_start import (
     Curvatures,
@@ -216,7 +216,6 @@ class Tuning:
     noise: Noise = field(default_factory=Noise)
     bending: Bending = field(default_factory=Bending)
     correction: Correction = field(default_factory=Correction)
-    resampling: Resampling = field(default_factory=Resampling)
     modes: Modes = field(default_factory=Modes)
     adapted: AdaptedHMC = field(default_factory=AdaptedHMC)
     teaching: Teaching = field(default_factory=Teaching)

@@ -6,13 +6,6 @@ from rnshmc.inference.tuning_shared import BAD, FEW, ROUNDS, TRIES
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """Draws of the surrogate, reweighted to the corrected moments."""
-
-    even_enough: float = 0.5  # Efficiency of the importance weights below which the checked draws are used instead.
-
-
-@dataclass(frozen=True)
 class Modes:
     """Several modes."""
 
@@ -38,6 +31,8 @@ class Judging:
 
     sd_good: float = 0.5  # sd(U - V) up to which a surrogate is accurate: importance weights have efficiency 0.8.
     sd_bad: float = BAD * sd_good  # sd(U - V) above which a few draws decide the corrections: efficiency 0.1.
+    # Efficiency of the importance weights below which the checked draws are returned, and not the surrogate's.
+    even_enough: float = 0.5
     # Minimum exact values at draws of the finished surrogate; known runs that, left out in turn, suffice to judge it.
     # At 20, a skew normal law without gradients has errors of more than a tenth of a standard deviation.
     telling: int = 25

@@ -1,4 +1,4 @@
-"""Results for other packages: variables computed from the parameters, and errors that keep the result."""
+"""Results for other packages: variables computed from the parameters, draws for arviz, errors that keep the result."""
 
 import math
 import warnings
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rnshmc.diagnostics.summary import since_one
 from rnshmc.errors import ParameterError, RnshmcError
 from rnshmc.inference.exact.density import reason
 from rnshmc.inference.given import numbers, plain
-from rnshmc.inference.result.arviz_view import inference_data
 from rnshmc.types import Array
 
 if TYPE_CHECKING:
@@ -136,3 +136,69 @@ def check_labels(
         raise
     except Exception as error:  # arviz and xarray raise errors of many types
         raise ParameterError(f"coords, dims: they do not fit the variables: {reason(error)}") from error
+
+
+def inference_data(
+    *,
+    draws: Mapping[str, Array] | None,
+    exact: Mapping[str, Array],
+    log_densities: Array,
+    observed: Mapping[str, Any],
+    groups: Mapping[str, str],
+    labelled: Mapping[str, Any],
+    units: Mapping[str, str],
+    attributes: Mapping[str, Any],
+) -> Any:
+    """Draws for arviz: an `arviz.InferenceData` before 1.0, an `xarray.DataTree` since.
+
+    Variables are (chains, n, ...) each. Those of ``exact``, along chains in which the exact density decides, are a
+    group ``exact`` with the log densities as ``lp`` if there are ``draws`` of a surrogate, which are ``posterior``
+    then; else they are ``posterior`` and ``sample_stats``. ``groups`` names other groups of some variables;
+    ``labelled`` has ``coords`` and ``dims``.
+    """
+    if unknown := [name for name in groups if name not in exact]:
+        raise ParameterError(f"groups: {unknown[0]!r} is not known; there are {', '.join(exact)}")
+    shown: dict[str, dict[str, Any]] = {"posterior": {}}
+    for name, values in (exact if draws is None else draws).items():
+        shown.setdefault(groups.get(name, "posterior"), {})[name] = values
+    if draws is None:
+        shown["sample_stats"] = {"lp": log_densities}
+    else:
+        shown["exact"] = {"lp": log_densities, **exact}
+    if observed:
+        shown["observed_data"] = dict(observed)
+    data = (_tree if since_one() else _inference_data)(shown, labelled, attributes)
+    for name, unit in units.items():
+        if unit:
+            data.posterior[name].attrs["units"] = unit
+    return data
+
+
+# arviz is imported where it is used, for it takes two seconds.
+def _tree(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    import arviz as az
+
+    return az.from_dict(dict(shown), **labelled, attrs={"posterior": dict(attributes)})
+
+
+def _inference_data(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    import arviz as az
+
+    known = {name: group for name, group in shown.items() if name != "exact"}
+    data = az.from_dict(**known, **labelled, posterior_attrs=dict(attributes))
+    if "exact" in shown:
+        data.add_groups({"exact": az.dict_to_dataset(shown["exact"], **labelled)})
+    return data
+
+
+def by_origin(rows: Array, draws: Array | None, chains: int = 4) -> Array:
+    """Resampled draws (m, d) as chains (chains, n, d), each from a part of the surrogate's chains, in order.
+
+    Their R-hat and effective sample size show chains that disagree, and draws that are repeated or correlated. Up to
+    ``chains`` - 1 draws are left out, for chains of equal length. ``draws`` are the surrogate's, (s, d), its chains one
+    after the other; None: they are of different modes, and rows stay in their random order.
+    """
+    places = {draw.tobytes(): place for place, draw in enumerate(() if draws is None else draws)}
+    order = np.argsort([places.get(row.tobytes(), -1) for row in rows], kind="stable")
+    n = len(rows) // chains
+    return np.asarray(rows[order[: n * chains]].reshape(chains, n, rows.shape[1]))

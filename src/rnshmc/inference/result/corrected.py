@@ -22,50 +22,23 @@ GROSS = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Corrected(Moments):
-    """Ingredients of corrected expectations.
+    """Ingredients of corrected expectations."""
 
-    Attributes
-    ----------
-    draws
-        Draws of the surrogate posterior, not corrected, shape (s, d), nearly independent.
-    checked
-        Draws of it whose exact potential is known, shape (m, d), none of them a training point.
-    differences
-        U - V there, shape (m,), up to a constant; inf where the density is zero.
-    weights
-        Their importance weights.
-    paths
-        Posteriors drawn from the process given the training points.
-    chains
-        Number of chains behind ``draws``, one after the other.
-    tails
-        Mass that the surrogate may lack in its tails.
-    aim
-        Number of independent draws that have the target errors.
-    base
-        None where the checked draws are of the surrogate and it was not fitted to them. Else they are of an earlier
-        one, and these are their importance weights of mean 1, shape (m,), to this one. It is fitted to all of them;
-        in ``differences`` and here, V at each draw is without the run there.
-    chosen
-        More draws of it with exact values, where a few in a long tail decide a variance; None: there are none.
-    mixed
-        Whether the chains behind ``draws`` agree. If not, standard errors are NaN.
-    left_out
-        Number of known runs, each left out in turn, that judge the surrogate where no draw was checked.
-    """
-
-    draws: Array
-    checked: Array
-    differences: Array
-    weights: Weights
-    paths: Paths
-    chains: int
-    tails: Tails
-    aim: float
+    draws: Array  # Draws of the surrogate posterior, not corrected, (s, d), nearly independent.
+    checked: Array  # Draws of it whose exact potential is known, (m, d), none of them a training point.
+    differences: Array  # U - V there, (m,), up to a constant; inf where the density is zero.
+    weights: Weights  # Their importance weights.
+    paths: Paths  # Posteriors drawn from the process given the training points.
+    chains: int  # Number of chains behind `draws`, one after the other.
+    tails: Tails  # Mass that the surrogate may lack in its tails.
+    aim: float  # Number of independent draws that have the target errors.
+    # None where the checked draws are of the surrogate and it was not fitted to them. Else they are of an earlier one,
+    # and these are their importance weights of mean 1, (m,), to this one. It is fitted to all of them; in `differences`
+    # and here, V at each draw is without the run there.
     base: Array | None = None
-    chosen: Chosen | None = None
-    mixed: bool = True
-    left_out: int = 0
+    chosen: Chosen | None = None  # More draws with exact values, where a few in a long tail decide a variance.
+    mixed: bool = True  # Whether the chains behind `draws` agree. If not, standard errors are NaN.
+    left_out: int = 0  # Number of known runs, each left out in turn, that judge it where no draw was checked.
 
     def expectation(self, function: Callable[[Array], Array]) -> Estimate:
         """Corrected expectation of a function of positions (n, d), with values (n, k) or (n,), and its standard error.

@@ -56,6 +56,31 @@ class Moments(ABC):
         return _scaled(self.expectation(lambda x: ((x - centre) / scale) ** 2), scale**2)
 
 
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """Averages over values along exact chains, (chains, n, k) or (chains, n); without errors if they have not mixed."""
+
+    chains: Array
+    mixed: bool
+
+    def expectation(self, function: Callable[[Array], Array]) -> Estimate:
+        """Average of a function of the rows."""
+        return average(self.moved(function).chains, mixed=self.mixed)
+
+    def mean(self) -> Estimate:
+        """Means of the values."""
+        return average(self.chains, mixed=self.mixed)
+
+    def variance(self) -> Estimate:
+        """Variances of the values."""
+        return average((self.chains - self.mean().value) ** 2, mixed=self.mixed)
+
+    def moved(self, to: Callable[[Array], Array]) -> "Averages":
+        """Averages over a function of the rows."""
+        values = to(self.chains.reshape(-1, *self.chains.shape[2:]))
+        return Averages(values.reshape(*self.chains.shape[:2], *values.shape[1:]), self.mixed)
+
+
 def spread(draws: Array) -> Array:
     """Standard deviations of the columns, at least that of rounding."""
     least = np.maximum(np.finfo(float).eps * np.abs(draws).max(axis=0, initial=0.0), np.finfo(float).tiny)

@@ -1,4 +1,4 @@
-"""Findings of a verdict on modes, on warps and on standard errors in the user's parameters."""
+"""Findings of a verdict on modes and warps, and on standard errors and angles in the user's parameters."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ import numpy as np
 
 from rnshmc.diagnostics.importance import tail_shape
 from rnshmc.inference.result.estimates import Estimate, spread
+from rnshmc.inference.result.moments import Drawn
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.transforms import Transform
 from rnshmc.inference.tuning import DEFAULT
@@ -188,3 +189,24 @@ def error_findings(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[s
         text = f"The {('mean', 'standard deviation')[of]} of {names[column]} is"
         how = f"only as precise as {count:.2g} independent draws" if count >= 1.0 else "less precise than one draw"
         yield Finding("doubtful", f"{text} {how} would make it.")
+
+
+def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> Iterator[Finding]:
+    """Findings on angles that are all around the circle, by draws of the parameters."""
+    if (angles := transform.angles) is None:
+        return
+    columns, periods = angles.columns, angles.periods
+
+    def on_circles(theta: Array) -> Array:
+        turned = 2.0 * np.pi * theta[..., columns] / periods
+        return np.concatenate((np.cos(turned), np.sin(turned)), axis=-1)
+
+    lengths = np.linalg.norm(drawn.moved(on_circles).expectation(lambda y: y).value.reshape(2, -1), axis=0)
+    for k, length in zip(columns, lengths, strict=True):
+        # A wrapped normal density with an sd of a third of the period has that length.
+        if length < TOLERATED:
+            yield Finding(
+                "doubtful",
+                f"{names[k]} is all around the circle (mean resultant length {length:.2g}): its mean and sd depend on "
+                "where the circle is cut and mean little.",
+            )

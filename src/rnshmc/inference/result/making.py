@@ -5,9 +5,8 @@ import os
 import numpy as np
 
 from rnshmc.inference.given import own_errstate
-from rnshmc.inference.result.circular import angle_findings, centred
-from rnshmc.inference.result.findings import coordinate_names, error_findings
-from rnshmc.inference.result.moments import moments
+from rnshmc.inference.result.findings import angle_findings, coordinate_names, error_findings
+from rnshmc.inference.result.moments import expectations_of, moments
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.prediction import Prediction
 from rnshmc.inference.result.result import Result
@@ -28,23 +27,20 @@ def make_result(
 
     ``prediction`` is that of a file, if there is one.
     """
-    transform = centred(outcome, transform)
-    chains = transform.parameters(outcome.draws)
-    jacobian = np.array([[transform.log_jacobian(x) for x in chain] for chain in outcome.draws])
-    surrogate = outcome.surrogate
-    drawn = chains if surrogate is None else surrogate.moved(transform.parameters)
-    mean, sd = moments(drawn, mixed=outcome.mixed)
+    transform = _centred(outcome, transform)
+    drawn = expectations_of(outcome).moved(transform.parameters)
+    mean, sd = moments(drawn)
     draws = transform.parameters(outcome.rows)
     verdict = judge(outcome, names, coordinates=coordinate_names(names, transform))
-    if surrogate is not None:
+    if outcome.surrogate is not None:
         verdict = verdict.with_findings(error_findings(mean, sd, draws, names))
     verdict = verdict.with_findings(angle_findings(drawn, transform, names))
     return Result(
         names=names,
         units=units,
         draws=draws,
-        chains=chains,
-        log_densities=-outcome.potentials - jacobian.reshape(outcome.potentials.shape),
+        chains=transform.parameters(outcome.draws),
+        log_densities=-outcome.potentials - transform.log_jacobians(outcome.draws),
         mean=mean,
         sd=sd,
         log_evidence=outcome.log_evidence,
@@ -54,6 +50,16 @@ def make_result(
         _transform=transform,
         _prediction=prediction,
     )
+
+
+def _centred(outcome: Outcome, transform: Transform) -> Transform:
+    """The transform to angles in the period centred at the most probable mode."""
+    if not outcome.modes:
+        return transform
+    shares = [mode.share.value for mode in outcome.modes]
+    lowest = int(np.argmin([mode.value for mode in outcome.modes]))
+    best = int(np.argmax(shares)) if np.isfinite(shares).all() else lowest
+    return transform.around(outcome.modes[best].point)
 
 
 @own_errstate

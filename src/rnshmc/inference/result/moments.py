@@ -9,18 +9,21 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.given import numbers, users_errstate
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.estimates import Estimate, average
+from rnshmc.inference.result.estimates import Averages, Estimate, average
 from rnshmc.inference.result.mixture import Mixture
+from rnshmc.inference.result.outcome import Outcome
 from rnshmc.types import Array
 
 WINDOW = 0.01
 """Minimum distance, in probability, over which the slope of a quantile function is measured."""
 
-Drawn = Corrected | Mixture | Array
-"""Values of functions for expectations: a surrogate's ``moved``, or values along exact chains, (chains, n, k).
+Drawn = Corrected | Mixture | Averages
+"""Draws of a surrogate with their corrections, or exact chains; their columns may be functions of the parameters."""
 
-``mixed`` below: whether exact chains sample one distribution. If not, there are no standard errors.
-"""
+
+def expectations_of(outcome: Outcome) -> Drawn:
+    """Corrected expectations with the surrogate, averages over the exact chains without."""
+    return outcome.surrogate or Averages(outcome.draws, outcome.mixed)
 
 
 def by_rows(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
@@ -36,50 +39,30 @@ def by_rows(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
     return checked
 
 
-def expectation(drawn: Drawn, *, mixed: bool) -> Estimate:
-    """Means of the columns, with standard errors; the columns are of one scale, see `Corrected.expectation`."""
-    return drawn.expectation(lambda y: y) if isinstance(drawn, Corrected | Mixture) else average(drawn, mixed=mixed)
-
-
-def moments(drawn: Drawn, *, mixed: bool) -> tuple[Estimate, Estimate]:
-    """Means and standard deviations of the columns, (k,), with standard errors."""
-    if isinstance(drawn, Corrected | Mixture):
-        return drawn.mean(), _root(drawn.variance())
-    mean = average(drawn, mixed=mixed)
-    return mean, _root(average((drawn - mean.value) ** 2, mixed=mixed))
+def moments(drawn: Drawn) -> tuple[Estimate, Estimate]:
+    """Means and standard deviations of the columns, (k,), with standard errors; 0 where noise made a variance < 0."""
+    variance = drawn.variance()
+    sd = np.sqrt(np.maximum(variance.value, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return drawn.mean(), Estimate(sd, variance.standard_error / (2.0 * sd))
 
 
 def finite_columns(drawn: Drawn) -> npt.NDArray[np.bool_]:
     """Which of the columns are finite everywhere, (k,)."""
     if isinstance(drawn, Mixture):
         return np.asarray(np.all([finite_columns(part) for part in drawn.parts], axis=0))
-    if isinstance(drawn, Corrected):
-        parts = (drawn.draws, drawn.measuring, drawn.paths.points, drawn.tails.points)
-        return np.asarray(np.all([np.isfinite(part).all(axis=0) for part in parts], axis=0))
-    return np.asarray(np.isfinite(drawn).all(axis=(0, 1)))
+    if isinstance(drawn, Averages):
+        return np.asarray(np.isfinite(drawn.chains).all(axis=(0, 1)))
+    parts = (drawn.draws, drawn.measuring, drawn.paths.points, drawn.tails.points)
+    return np.asarray(np.all([np.isfinite(part).all(axis=0) for part in parts], axis=0))
 
 
-def picked(drawn: Drawn, columns: npt.NDArray[np.bool_]) -> Drawn:
-    """Some of the columns."""
-    return drawn.moved(lambda y: y[:, columns]) if isinstance(drawn, Corrected | Mixture) else drawn[:, :, columns]
-
-
-def _root(variance: Estimate) -> Estimate:
-    """Standard deviations from variances; one that noise made negative is 0."""
-    sd = np.sqrt(np.maximum(variance.value, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Estimate(sd, variance.standard_error / (2.0 * sd))
-
-
-def quantiles(drawn: Drawn, probabilities: float | Sequence[float], *, mixed: bool) -> Estimate:
+def quantiles(drawn: Drawn, probabilities: float | Sequence[float]) -> Estimate:
     """Quantiles of the columns: a row for each probability, or one without that dimension for a number."""
     wanted = np.atleast_1d(numbers(probabilities, "probabilities"))
     if wanted.ndim > 1 or not ((wanted > 0.0) & (wanted < 1.0)).all():
         raise ParameterError(f"probabilities: expected numbers between 0 and 1, got {probabilities!r}")
-    if isinstance(drawn, Corrected | Mixture):
-        found = corrected_quantiles(drawn, wanted)
-    else:
-        found = chain_quantiles(drawn, wanted, mixed=mixed)
+    found = chain_quantiles(drawn, wanted) if isinstance(drawn, Averages) else corrected_quantiles(drawn, wanted)
     first = ... if np.ndim(probabilities) else 0
     return Estimate(np.asarray(found.value[first]), np.asarray(found.standard_error[first]))
 
@@ -104,19 +87,19 @@ def corrected_quantiles(corrected: Corrected | Mixture, probabilities: Array) ->
     return Estimate(found, error * _slopes(ordered, (low + 0.5) / count, error))
 
 
-def chain_quantiles(chains: Array, probabilities: Array, *, mixed: bool) -> Estimate:
-    """Quantiles over all draws of some chains, (chains, n, ...), at probabilities (p,): (p, ...); NaN without draws.
+def chain_quantiles(averages: Averages, probabilities: Array) -> Estimate:
+    """Quantiles over all draws of some chains at probabilities (p,): (p, ...); NaN without draws.
 
     Standard errors are by effective sample sizes.
     """
-    rest = chains.shape[2:]
+    chains, rest = averages.chains, averages.chains.shape[2:]
     ordered = np.sort(chains.reshape(-1, *rest), axis=0)
     if not len(ordered):
         unknown = np.full((len(probabilities), *rest), np.nan)
         return Estimate(unknown, unknown)
     found = np.quantile(ordered, probabilities, axis=0)
     below = (chains[:, :, None] <= found).astype(np.float64)
-    error = average(below.reshape(*chains.shape[:2], -1), mixed=mixed).standard_error.reshape(found.shape)
+    error = average(below.reshape(*chains.shape[:2], -1), mixed=averages.mixed).standard_error.reshape(found.shape)
     places = np.broadcast_to(probabilities.reshape(-1, *(1 for _ in rest)), found.shape)
     return Estimate(found, error * _slopes(ordered, places, error))
 

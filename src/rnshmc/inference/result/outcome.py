@@ -5,11 +5,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.special import ndtr
 
-from rnshmc.diagnostics.summary import MIN_DRAWS
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.result.corrected import Corrected
-from rnshmc.inference.result.estimates import Estimate, average
+from rnshmc.inference.result.estimates import Averages, Estimate
 from rnshmc.inference.result.evidence import UNKNOWN
 from rnshmc.inference.result.mixture import Mixture
 from rnshmc.inference.result.state import Record, State
@@ -143,14 +142,8 @@ def outcome_of(state: State) -> Outcome:
     exact = (state.exact if surrogate is not None else state.chains()) or Exact.none(archive.dim)
     rhat = _rhat_behind(state, exact)
     mixed = not rhat > tuning.judging.rhat_bad
-    if surrogate is not None:
-        surrogate = surrogate.with_errors(known=mixed)
-        mean, variance = surrogate.mean(), surrogate.variance()
-    elif exact.draws.shape[1] < MIN_DRAWS:
-        mean = variance = Estimate(np.full(archive.dim, np.nan), np.full(archive.dim, np.nan))
-    else:
-        mean = average(exact.draws, mixed=mixed)
-        variance = average((exact.draws - mean.value) ** 2, mixed=mixed)
+    surrogate = surrogate and surrogate.with_errors(known=mixed)
+    expectations = surrogate or Averages(exact.draws, mixed)
     rows, corrected = _rows(state, exact)
     checks = None if behind is None or not len(behind.checked) else behind
     unchecked = checks is None and surrogate is not None
@@ -167,8 +160,8 @@ def outcome_of(state: State) -> Outcome:
         draws=exact.draws,
         potentials=exact.potentials,
         surrogate=surrogate,
-        mean=mean,
-        variance=variance,
+        mean=expectations.mean(),
+        variance=expectations.variance(),
         spent=archive.spent,
         by_stage=dict(archive.journal.by_stage),
         surrogate_error=error,

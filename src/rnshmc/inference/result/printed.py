@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rnshmc.inference.result.estimates import Estimate
-from rnshmc.inference.result.moments import Drawn, finite_columns, moments, picked, quantiles
+from rnshmc.inference.result.moments import Drawn, finite_columns, moments, quantiles
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.verdict import Verdict
+from rnshmc.inference.transforms import Transform
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +36,8 @@ def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estima
     return lines if len(rows) == len(kept) else [*lines, f"... and {len(rows) - len(kept)} more"]
 
 
-def account(outcome: Outcome) -> list[str]:
-    """The draws and the evaluations, in words."""
+def account(outcome: Outcome, names: Sequence[str], transform: Transform) -> list[str]:
+    """The draws, the evaluations, and the period in which each angle is reported, in words."""
     chains, n, _ = outcome.draws.shape
     count, of = len(outcome.rows), f"{chains} exact"
     if outcome.surrogate is None:
@@ -47,14 +48,18 @@ def account(outcome: Outcome) -> list[str]:
         lines.append(f"{chains * n} draws from {of} Metropolis chains (surrogate proposals)")
     lines.append(f"evaluated {outcome.spent}")
     value, error = float(outcome.log_evidence.value), float(outcome.log_evidence.standard_error)
-    if not math.isfinite(error):
-        return lines
-    return [*lines, f"log evidence {value:.2f} +- {error:.2g} (integral of the log density as given)"]
+    if math.isfinite(error):
+        lines.append(f"log evidence {value:.2f} +- {error:.2g} (integral of the log density as given)")
+    if (angles := transform.angles) is not None:
+        where = "half a period to each side of its most probable mode"
+        ends = ((names[k], angles.low[k], angles.high[k]) for k in angles.columns)
+        lines += [f"{name} is an angle, reported from {low:.4g} to {high:.4g}: {where}" for name, low, high in ends]
+    return lines
 
 
-def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
-    """Attributes of draws and tables: how they were made, what was spent, and the verdict."""
-    return {
+def attributes(outcome: Outcome, verdict: Verdict, **estimates: Estimate) -> dict[str, Any]:
+    """Attributes of draws and tables: how they were made, what was spent, the verdict, and estimates by name."""
+    known: dict[str, Any] = {
         "inference_library": "rnshmc",
         "inference_library_version": metadata.version("rnshmc"),
         "method": outcome.method,
@@ -67,24 +72,15 @@ def attributes(outcome: Outcome, verdict: Verdict) -> dict[str, Any]:
         "log_evidence": float(outcome.log_evidence.value),
         "log_evidence_standard_error": float(outcome.log_evidence.standard_error),
     }
-
-
-def corrected_moments(mean: Estimate, sd: Estimate) -> dict[str, Any]:
-    """Corrected moments of the parameters as attributes of their draws."""
-    return {
-        "mean": mean.value,
-        "mean_standard_error": mean.standard_error,
-        "sd": sd.value,
-        "sd_standard_error": sd.standard_error,
-    }
+    for name, one in estimates.items():
+        known |= {name: one.value, f"{name}_standard_error": one.standard_error}
+    return known
 
 
 def summary_table(
     labels: Sequence[str],
     drawn: Drawn,
     probabilities: Sequence[float],
-    *,
-    mixed: bool,
     attributes: Mapping[str, Any],
 ) -> "pd.DataFrame":
     """A row for each column: mean, sd, quantiles, their standard errors, and the effective sample size of the mean.
@@ -95,9 +91,9 @@ def summary_table(
     import pandas as pd
 
     finite = finite_columns(drawn)
-    kept = drawn if finite.all() else picked(drawn, finite)
-    mean, sd = moments(kept, mixed=mixed)
-    found = quantiles(kept, probabilities, mixed=mixed)
+    kept = drawn if finite.all() else drawn.moved(lambda y: y[:, finite])
+    mean, sd = moments(kept)
+    found = quantiles(kept, probabilities)
     estimates = {"mean": mean, "sd": sd}
     for p, value, error in zip(probabilities, found.value, found.standard_error, strict=True):
         estimates[f"{100 * p:g}%"] = Estimate(value, error)

@@ -7,15 +7,13 @@ from scipy.special import softmax
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.mixture import Mixture, apportioned
 from rnshmc.inference.surrogate.whitening import Whitening
-from rnshmc.inference.tuning_result import Resampling
+from rnshmc.inference.tuning_result import Judging
 from rnshmc.types import Array
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
-def resampled(
-    corrected: Corrected, whitening: Whitening, count: int, rng: np.random.Generator, tuning: Resampling
-) -> tuple[Array, bool]:
+def resampled(corrected: Corrected, whitening: Whitening, count: int, rng: np.random.Generator) -> tuple[Array, bool]:
     """Draws in x, shape (count, d), and whether they are the surrogate's.
 
     The surrogate's draws have the weights nearest to uniform (in relative entropy) that give each whitened coordinate
@@ -27,21 +25,21 @@ def resampled(
         available = len(corrected.draws)
         chosen = rng.permutation(available) if count <= available else _systematic(np.ones(available), count, rng)
         return corrected.draws[chosen[:count]], True
-    usable = np.isfinite(corrected.differences).all() and corrected.weights.efficiency >= tuning.even_enough
+    usable = np.isfinite(corrected.differences).all() and corrected.weights.efficiency >= Judging.even_enough
     weights = _moment_weights(corrected, whitening) if usable else None
     if weights is None:
         return corrected.checked[_systematic(corrected.exact_weights, count, rng)], False
     return corrected.draws[_systematic(weights, count, rng)], True
 
 
-def redrawn(corrected: Corrected | Mixture, count: int, rng: np.random.Generator, tuning: Resampling) -> Array:
+def redrawn(corrected: Corrected | Mixture, count: int, rng: np.random.Generator) -> Array:
     """Draws in x, (count, d), as of `resampled` in coordinates in which the surrogate's draws have unit covariance."""
     if isinstance(corrected, Mixture):
         pairs = zip(corrected.parts, apportioned(corrected.shares.value, count), strict=True)
-        return rng.permutation(np.concatenate([redrawn(part, int(n), rng, tuning) for part, n in pairs]))
+        return rng.permutation(np.concatenate([redrawn(part, int(n), rng) for part, n in pairs]))
     precision = np.linalg.inv(np.atleast_2d(np.cov(corrected.draws.T)))
     whitening = Whitening(corrected.draws.mean(axis=0), np.linalg.cholesky(precision))
-    return resampled(corrected, whitening, count, rng, tuning)[0]
+    return resampled(corrected, whitening, count, rng)[0]
 
 
 def _moment_weights(corrected: Corrected, whitening: Whitening) -> Array | None:

@@ -3,28 +3,31 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rnshmc.errors import ParameterError
-from rnshmc.files import buffered
 from rnshmc.inference.exact.evaluation import Spent
 from rnshmc.inference.given import methods_in_own_errstate
-from rnshmc.inference.result.arviz_view import by_origin, inference_data, names_in_files, write_netcdf
-from rnshmc.inference.result.circular import angle_lines
-from rnshmc.inference.result.converting import Variables, along_chains, columns, labels_of, shapes_of
+from rnshmc.inference.result.converting import (
+    Variables,
+    along_chains,
+    by_origin,
+    columns,
+    inference_data,
+    labels_of,
+    shapes_of,
+)
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
-from rnshmc.inference.result.moments import Drawn, by_rows, expectation, quantiles
+from rnshmc.inference.result.moments import Drawn, by_rows, expectations_of, quantiles
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.plots import plot
 from rnshmc.inference.result.prediction import SEED, Prediction, for_file, predicted, stored
-from rnshmc.inference.result.printed import account, attributes, corrected_moments, summary_table, table
+from rnshmc.inference.result.printed import account, attributes, summary_table, table
 from rnshmc.inference.result.resampling import redrawn
-from rnshmc.inference.result.stored import GROUP, packed
+from rnshmc.inference.result.stored import names_in_files, write
 from rnshmc.inference.result.verdict import Verdict
 from rnshmc.inference.transforms import Transform
-from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.types import Array
 
@@ -94,7 +97,7 @@ class Result:
         ParameterError
             If it returns another number of rows.
         """
-        return expectation(self._drawn(by_rows(function)), mixed=self.outcome.mixed)
+        return self._drawn(by_rows(function)).expectation(lambda y: y)
 
     def quantile(
         self, probabilities: float | Sequence[float], function: Callable[[Array], Any] = lambda theta: theta
@@ -121,7 +124,7 @@ class Result:
         ParameterError
             If a probability is not between 0 and 1, or the function returns another number of rows.
         """
-        return quantiles(self._drawn(by_rows(function)), probabilities, mixed=self.outcome.mixed)
+        return quantiles(self._drawn(by_rows(function)), probabilities)
 
     def summary(
         self, probabilities: Sequence[float] = (0.05, 0.5, 0.95), *, variables: Variables | None = None
@@ -150,7 +153,7 @@ class Result:
             attrs["units"] = dict(zip(self.names, self.units, strict=True))
         labels = self.names if variables is None else labels_of(shapes_of(variables, len(self.names)))
         drawn = self._drawn((lambda x: x) if variables is None else columns(variables))
-        return summary_table(labels, drawn, probabilities, mixed=self.outcome.mixed, attributes=attrs)
+        return summary_table(labels, drawn, probabilities, attrs)
 
     def resample(self, draws: int, *, seed: int = 1) -> Array:
         """More draws, shape (draws, d), of the same distribution as `draws`, without any evaluation.
@@ -173,8 +176,7 @@ class Result:
             raise ParameterError(
                 "resample: no surrogate was used; sample again with more draws= and the same filepath="
             )
-        rows = redrawn(self.outcome.surrogate, draws, stream(seed, "more draws"), DEFAULT.resampling)
-        return self._transform.parameters(rows)
+        return self._transform.parameters(redrawn(self.outcome.surrogate, draws, stream(seed, "more draws")))
 
     def predict(self, *, seed: int = SEED) -> Prediction:
         """Posterior predictive of a `rnshmc.Model`: its outputs at `draws`, by the emulator. The model is not run.
@@ -263,7 +265,7 @@ class Result:
             groups=groups or {},
             labelled={"coords": coords, "dims": dims},
             units=dict(zip(self.names, self.units, strict=True)) if own else {},
-            attributes=attributes(self.outcome, self.verdict) | (corrected_moments(self.mean, self.sd) if own else {}),
+            attributes=attributes(self.outcome, self.verdict, **({"mean": self.mean, "sd": self.sd} if own else {})),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -278,22 +280,19 @@ class Result:
         """
         emulated = self.outcome.emulated
         prediction = self._prediction if emulated is None else for_file(emulated, self.outcome.rows)
-        # The prediction takes the place of the emulator.
-        outcome, transform = replace(self.outcome, emulated=None), self._transform
-        description, arrays = packed(
-            outcome=outcome, transform=transform, names=self.names, units=self.units, prediction=prediction
-        )
         data = replace(self, names=names_in_files(self.names)).to_arviz()
-        with buffered(Path(path)) as content:
-            write_netcdf(content, data, GROUP, description, arrays)
+        # The prediction takes the place of the emulator.
+        parts = {
+            "outcome": replace(self.outcome, emulated=None),
+            "prediction": prediction,
+            "transform": self._transform,
+        }
+        write(path, data, **parts, names=self.names, units=self.units)
 
     def _drawn(self, function: Callable[[Array], Array]) -> Drawn:
         """Values of a function of rows, for expectations."""
-        if (surrogate := self.outcome.surrogate) is not None:
-            return surrogate.moved(lambda x: function(self._transform.parameters(x)))
-        values = function(self.chains.reshape(-1, len(self.names)).copy())
-        return values.reshape(*self.chains.shape[:2], *values.shape[1:])
+        return expectations_of(self.outcome).moved(lambda x: function(self._transform.parameters(x)))
 
     def __repr__(self) -> str:
-        how = [*account(self.outcome), *angle_lines(self.names, self._transform)]
+        how = account(self.outcome, self.names, self._transform)
         return "\n".join([*table(self.names, self.units, self.mean, self.sd), "", *how, "", str(self.verdict)])

@@ -50,61 +50,29 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class State(Record):
-    """A run so far. Each stage replaces it, so that an interruption leaves the last one.
+    """A run so far. Each stage replaces it, so that an interruption leaves the last one."""
 
-    Attributes
-    ----------
-    archive
-        The exact potential, in the coordinates of everything here.
-    rng, tuning, draws
-        Randomness, every tuned number, and the number of draws to return.
-    modes, left_out
-        Modes found by the starts, and those among them with a negligible share of the posterior.
-    early
-        Number of points without density on the way to the modes.
-    parts
-        The state of each mode, where several have a surrogate each.
-    whitening, begun
-        Coordinates of the lowest mode, or of the surrogate in use; and those in which training begins.
-    bends, kept
-        Number of warps taken so far, and the part of the current one that stays.
-    unbent
-        Number of gradients at the last search that found no other warp.
-    trained
-        The latest surrogate.
-    surrogate_draws, surrogate_rhat
-        Its draws in x, (chains, n, d), and their largest R-hat in the coordinates behind the warp; NaN: not computed.
-    surrogate, mixture
-        Ingredients of corrected expectations; of several modes, the latter.
-    exact
-        Exact draws among those of the surrogate.
-    rows
-        Draws to return, and whether they are the surrogate's.
-    blocks
-        Exact draws by block, where the surrogate was not good enough.
-    """
-
-    archive: Archive
+    archive: Archive  # The exact potential, in the coordinates of everything here.
     rng: np.random.Generator
     tuning: Tuning
-    draws: int
-    early: int = 0
+    draws: int  # Number of draws to return.
+    early: int = 0  # Number of points without density on the way to the modes.
     modes: tuple[Mode, ...] = ()
-    left_out: tuple[Mode, ...] = ()
-    parts: tuple["State", ...] = ()
-    whitening: Whitening | None = None
-    begun: Whitening | None = None
-    bends: int = 0
-    kept: Warp = STRAIGHT
-    unbent: int = 0
-    trained: Trained | None = None
-    surrogate_draws: Array | None = None
-    surrogate_rhat: float = np.nan
-    surrogate: Corrected | None = None
-    mixture: Mixture | None = None
-    exact: Exact | None = None
-    rows: tuple[Array, bool] | None = None
-    blocks: tuple[Exact, ...] = ()
+    left_out: tuple[Mode, ...] = ()  # Modes with a negligible share of the posterior.
+    parts: tuple["State", ...] = ()  # The state of each mode, where several have a surrogate each.
+    whitening: Whitening | None = None  # Coordinates of the lowest mode, or of the surrogate in use,
+    begun: Whitening | None = None  # and those in which training begins.
+    bends: int = 0  # Number of warps taken so far,
+    kept: Warp = STRAIGHT  # and the part of the current one that stays.
+    unbent: int = 0  # Number of gradients at the last search that found no other warp.
+    trained: Trained | None = None  # The latest surrogate,
+    surrogate_draws: Array | None = None  # its draws in x, (chains, n, d),
+    surrogate_rhat: float = np.nan  # and their largest R-hat in the coordinates behind the warp; NaN: not computed.
+    surrogate: Corrected | None = None  # Ingredients of corrected expectations,
+    mixture: Mixture | None = None  # and those of several modes.
+    exact: Exact | None = None  # Exact draws among those of the surrogate.
+    rows: tuple[Array, bool] | None = None  # Draws to return, and whether they are the surrogate's.
+    blocks: tuple[Exact, ...] = ()  # Exact draws by block, where the surrogate was not good enough.
 
     @property
     def aim(self) -> float:

@@ -2,16 +2,19 @@
 
 import json
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from rnshmc.diagnostics.summary import since_one
 from rnshmc.errors import DataError
+from rnshmc.files import buffered, content_sha256
 from rnshmc.inference.angles import Angles
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.result.arviz_view import read_group
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.mixture import Mixture
@@ -26,6 +29,9 @@ from rnshmc.inference.warp import Warp, WarpLayer
 
 GROUP = "rnshmc"
 """Name of the group in the file."""
+ENGINE: Literal["h5netcdf"] = "h5netcdf"
+"""Library that writes and reads files; arviz before 1.0 brings it."""
+_HASH = "sha256"
 KINDS = {
     kind.__name__: kind
     for kind in (
@@ -58,20 +64,44 @@ _DAMAGE = (OSError, LookupError, TypeError, ValueError, RuntimeError, AttributeE
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def packed(**parts: Any) -> tuple[str, Arrays]:
-    """A description of the `PARTS` of a result in JSON, and the arrays that it refers to."""
+def write(path: str | os.PathLike[str], data: Any, **parts: Any) -> None:
+    """Write draws for arviz with one more group, of the `PARTS` of a result: their description in JSON and arrays.
+
+    A `StoreError` is raised if the disk is full or not writable.
+    """
+    import xarray as xr
+
     arrays: Arrays = {}
-    return json.dumps({key: _described(parts[key], arrays) for key in PARTS}), arrays
+    description = json.dumps({key: _described(parts[key], arrays) for key in PARTS})
+    variables = {
+        name: xr.Variable([f"{name}_{axis}" for axis in range(array.ndim)], array) for name, array in arrays.items()
+    }
+    dataset = xr.Dataset(variables, attrs={"description": description, _HASH: content_sha256(description, arrays)})
+    tree = data if since_one() else xr.DataTree.from_dict({name: data[name] for name in data.groups()})
+    with buffered(Path(path)) as content:
+        tree.assign({GROUP: xr.DataTree(dataset)}).to_netcdf(content, engine=ENGINE)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the `PARTS` of a result; raises a `DataError` if the file is not a result of this version."""
+    import xarray as xr
+
     try:
-        description, arrays = read_group(Path(path), GROUP)
+        with xr.open_dataset(Path(path), group=GROUP, engine=ENGINE) as dataset:
+            arrays = {str(name): np.asarray(found) for name, found in dataset.data_vars.items()}
+            description = str(dataset.attrs["description"])
+            # Files of earlier versions have no hash.
+            if dataset.attrs.get(_HASH, (digest := content_sha256(description, arrays))) != digest:
+                raise ValueError("its content and the hash in it differ")
         described = {"prediction": None, **json.loads(description)}
         return {key: _made(described[key], arrays) for key in PARTS}
     except _DAMAGE as error:
         raise DataError(f"{path} is not a result that this version of rnshmc can read: {error!r}") from error
+
+
+def names_in_files(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of variables with percent-encoded characters that netCDF refuses, such as / between groups."""
+    return tuple("%2E" if name == "." else re.sub("[%/\0]", lambda one: f"%{ord(one[0]):02X}", name) for name in names)
 
 
 def _described(value: Any, arrays: Arrays) -> Any:
