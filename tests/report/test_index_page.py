@@ -18,7 +18,7 @@ from rnshmc.report.scorecard_text import judged_numbers
 from rnshmc.report.sections import Section, sections
 from rnshmc.report.table_text import readable_diagnostics
 from rnshmc.results.measure import chain_metrics
-from rnshmc.results.tables import results_standard_errors, results_table
+from rnshmc.results.tables import results_tables
 from rnshmc.results.views import read_views, view
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
@@ -83,7 +83,7 @@ def results(make_chain: Callable[..., StoredChain]) -> Results:
         for problem in ORIGINS
         for sampler, s in {"hmc": 0.02, "rns_hmc": 0.004}.items()
     ]
-    return results_table(metrics, timings, {}), results_standard_errors(metrics, timings, {})
+    return results_tables(metrics, timings, {})
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ class Limits:
 def limits(results: pd.DataFrame, titles: Mapping[str, str], paper_draws: float) -> Limits:
     """The limits of a run.
 
-    `results` is from `rnshmc.results.tables.results_table`, `titles` has the title of each problem, and `paper_draws`
+    `results` is from `rnshmc.results.tables.results_tables`, `titles` has the title of each problem, and `paper_draws`
     are the kept draws of the longest chains in the papers, of the problems of the run.
     """
     origins = results.drop_duplicates("problem").set_index("problem")["data"]
