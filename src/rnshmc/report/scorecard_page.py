@@ -1,16 +1,20 @@
 """The page of the scorecard: every printed number compared with ours, starting with those that differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from rnshmc.report.pages import render
-from rnshmc.report.scorecard_text import Line, judged, lines, of_items, verdict_sentence
+from rnshmc.report.scorecard_text import judged, lines, of_items, verdict_sentence
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published
 from rnshmc.scorecard.rules import APART
+
+Groups = Mapping[str, Sequence[Mapping[Hashable, Any]]]
+"""Lines of `rnshmc.report.scorecard_text.lines` under their headings, in the order of the scorecard."""
 
 
 @dataclass(frozen=True)
@@ -19,11 +23,10 @@ class Part:
 
     title: str
     sentence: str
-    differing: Mapping[str, Sequence[Line]]
-    """Those that differ, under their headings, in the order of the scorecard."""
-    judged: Mapping[str, Sequence[Line]]
-    """Those with a verdict."""
-    folded: Mapping[str, Mapping[str, Sequence[Line]]]
+    differing: Groups
+    judged: Groups
+    """Those that differ, and those with a verdict."""
+    folded: Mapping[str, Groups]
     """The others, by why they have none and how many they are."""
 
 
@@ -38,18 +41,11 @@ def scorecard_page(
     draws: int,
     paper_draws: float,
 ) -> str:
-    """The HTML of the scorecard.
+    """The HTML of the scorecard, `card`, of the published numbers.
 
-    Parameters
-    ----------
-    template
-        The jinja2 template; its includes are in the same folder.
-    card, numbers
-        From `rnshmc.scorecard.card.scorecard`, and the published numbers (`rnshmc.scorecard.published.read_published`).
-    papers, titles
-        Title of each paper, in the order of the page, and of each problem.
-    draws, paper_draws
-        Kept draws of the longest chains of the run, and of the longest chains in the papers.
+    `template` is a jinja2 template with its includes in the same folder; `papers` and `titles` have the title of each
+    paper, in the order of the page, and of each problem. `draws` and `paper_draws` are kept by the longest chains of
+    the run, and of the papers.
     """
     cards = {title: of_items(card, numbers, paper) for paper, title in papers.items()}
     return render(
@@ -76,10 +72,8 @@ def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: 
     return Part(title, verdict_sentence(card), differing, verdicts, folded=groups)
 
 
-def _groups(chosen: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
+def _groups(chosen: pd.DataFrame, titles: Mapping[str, str]) -> Groups:
     """The lines under the table, figure or section and the problem that they are about, in the order of the card."""
-    groups: dict[str, list[Line]] = {}
-    for line in chosen:
-        title = titles.get(line.problem, line.problem)
-        groups.setdefault(f"{line.heading}: {title}" if title else line.heading, []).append(line)
-    return groups
+    problems = chosen["problem"].map(lambda name: f": {titles.get(name, name)}" if name else "")
+    groups = chosen.groupby(chosen["heading"] + problems, sort=False)
+    return {str(heading): rows.to_dict("records") for heading, rows in groups}
