@@ -8,44 +8,34 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import Titles, origins_of
-from rnshmc.plots.rows import ROW, problem_ticks, row_places
-from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style, theme
+from rnshmc.plots.panels import ROW, Titles, origins_of, problem_ticks, row_places
+from rnshmc.plots.style import PAPER, WIDTH, sampler_legend, sampler_style
 from rnshmc.results.names import in_order
 
 
 def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Figure:
-    """Acceptance probability of every chain, with the values of the paper where there are any.
+    """Acceptance probability of every chain, with the printed value where there is one.
 
-    Parameters
-    ----------
-    chains
-        One row per chain: problem, sampler, ap, data (`rnshmc.results.metrics.metrics_frame`).
-    paper
-        Columns problem, sampler, ap: the published Table 1.
-    titles
-        Title of each problem.
+    `chains` is from `rnshmc.results.metrics.metrics_frame`, `paper` has the columns problem, sampler and ap of the
+    printed numbers.
     """
     cells = _cells(chains)
     published = paper.set_index(["problem", "sampler"])["ap"]
-    with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(cells) + cells["problem"].nunique())), layout="constrained")
-        ax = figure.subplots()
-        places, ticks = row_places(cells)
-        for place, (problem, sampler) in zip(places, cells[["problem", "sampler"]].to_numpy(), strict=True):
-            style = sampler_style(sampler)
-            values = chains.loc[(chains["problem"] == problem) & (chains["sampler"] == sampler), "ap"]
-            ax.plot(values, np.full(len(values), place), style.marker, color=style.colour, alpha=0.7, markersize=5)
-            if (problem, sampler) in published.index:
-                ax.plot(
-                    published[problem, sampler], place, "|", color=PAPER, markersize=15, markeredgewidth=2.5, zorder=1
-                )
-        problem_ticks(ax, ticks, origins_of(cells), titles)
-        ax.set_xlabel("acceptance probability of the kept iterations, one mark per chain")
-        mark = Line2D([], [], color=PAPER, linestyle="", marker="|", markersize=12, markeredgewidth=2.5, label="paper")
-        shown = published.index.isin(pd.MultiIndex.from_frame(cells[["problem", "sampler"]])).any()
-        sampler_legend(figure, cells["sampler"], marker=True, extra=[mark] if shown else [])
-        return figure
+    figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(cells) + cells["problem"].nunique())), layout="constrained")
+    ax = figure.subplots()
+    places, ticks = row_places(cells)
+    for place, (problem, sampler) in zip(places, cells[["problem", "sampler"]].to_numpy(), strict=True):
+        style = sampler_style(sampler)
+        values = chains.loc[(chains["problem"] == problem) & (chains["sampler"] == sampler), "ap"]
+        ax.plot(values, np.full(len(values), place), style.marker, color=style.colour, alpha=0.7, markersize=5)
+        if (problem, sampler) in published.index:
+            ax.plot(published[problem, sampler], place, "|", color=PAPER, markersize=15, markeredgewidth=2.5, zorder=1)
+    problem_ticks(ax, ticks, origins_of(cells), titles)
+    ax.set_xlabel("acceptance probability of the kept iterations, one mark per chain")
+    mark = Line2D([], [], color=PAPER, linestyle="", marker="|", markersize=12, markeredgewidth=2.5, label="paper")
+    shown = published.index.isin(pd.MultiIndex.from_frame(cells[["problem", "sampler"]])).any()
+    sampler_legend(figure, cells["sampler"], marker=True, extra=[mark] if shown else [])
+    return figure
 
 
 def _cells(chains: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
-from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_style, theme
+from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_style
 from rnshmc.results.names import in_order
 
 EVALUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -28,24 +28,18 @@ EVALUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
     """Evaluations per kept iteration, means over chains: costs that do not depend on the machine.
 
-    Parameters
-    ----------
-    chains
-        One row per chain: problem, sampler, the counts per iteration, data (`rnshmc.results.metrics.metrics_frame`).
-    titles
-        Title of each problem.
+    `chains` is from `rnshmc.results.metrics.metrics_frame`.
     """
     origins = origins_of(chains)
     kinds = [kind for kind in EVALUATIONS if (chains[kind] > 0).any()]
-    with theme():
-        figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * rows_of(origins)), layout="constrained")
-        for ax, problem in problem_panels(figure, origins, titles, "evaluations per kept iteration"):
-            # What is not counted, as gradients of the surrogate in `rnshmc.sample`, has no bar.
-            counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean().fillna(0.0)
-            _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
-        patches = [Patch(label=label, **look) for label, look in map(EVALUATIONS.__getitem__, kinds)]
-        figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
-        return figure
+    figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * rows_of(origins)), layout="constrained")
+    for ax, problem in problem_panels(figure, origins, titles, "evaluations per kept iteration"):
+        # What is not counted, as gradients of the surrogate in `rnshmc.sample`, has no bar.
+        counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean().fillna(0.0)
+        _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
+    patches = [Patch(label=label, **look) for label, look in map(EVALUATIONS.__getitem__, kinds)]
+    figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
+    return figure
 
 
 def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:

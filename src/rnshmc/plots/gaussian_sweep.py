@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, log_axis, sampler_legend, sampler_style, theme
+from rnshmc.plots.style import WIDTH, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import in_order
 
@@ -19,36 +19,31 @@ def gaussian_sweep(points: pd.DataFrame) -> Figure:
     """Training time, acceptance and efficiency against the size of the training set (Fig. 3).
 
     Marks are medians over the repeats, bars extend from the 10% to the 90% quantile; exact HMC, which needs no training
-    set, is a horizontal line with the same kind of band.
-
-    Parameters
-    ----------
-    points
-        Tables of `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other.
+    set, is a horizontal line with the same kind of band. `points` are tables of
+    `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other.
     """
     methods = in_order(points["method"])
     trained = [method for method in methods if method != BASELINE]
-    with theme():
-        figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
-        axes = figure.subplots(1, 3)
-        panels = {
-            "train_s": "training time [s]",
-            "acceptance": "acceptance probability",
-            "ess_per_s": "mean ESS per second",
-        }
-        for ax, (column, title) in zip(axes, panels.items(), strict=True):
-            for place, method in enumerate(trained):
-                shift = DODGE * points["size"].max() * (place - 0.5 * (len(trained) - 1))
-                _quantile_bars(ax, points[points["method"] == method], column, shift)
-            if BASELINE in methods and column != "train_s":
-                _level(ax, points.loc[points["method"] == BASELINE, column])
-            ax.set(title=title, xlabel="training points")
-        axes[1].set_ylim(bottom=-0.02)
-        for ax in (axes[0], axes[2]):
-            ax.set_yscale("log")
-            log_axis(ax.yaxis)
-        sampler_legend(figure, methods)
-        return figure
+    figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
+    axes = figure.subplots(1, 3)
+    panels = {
+        "train_s": "training time [s]",
+        "acceptance": "acceptance probability",
+        "ess_per_s": "mean ESS per second",
+    }
+    for ax, (column, title) in zip(axes, panels.items(), strict=True):
+        for place, method in enumerate(trained):
+            shift = DODGE * points["size"].max() * (place - 0.5 * (len(trained) - 1))
+            _quantile_bars(ax, points[points["method"] == method], column, shift)
+        if BASELINE in methods and column != "train_s":
+            _level(ax, points.loc[points["method"] == BASELINE, column])
+        ax.set(title=title, xlabel="training points")
+    axes[1].set_ylim(bottom=-0.02)
+    for ax in (axes[0], axes[2]):
+        ax.set_yscale("log")
+        log_axis(ax.yaxis)
+    sampler_legend(figure, methods)
+    return figure
 
 
 def _quantile_bars(ax: Axes, points: pd.DataFrame, column: str, shift: float) -> None:
