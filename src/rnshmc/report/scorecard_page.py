@@ -1,7 +1,6 @@
 """The page of the scorecard: every printed number compared with ours, starting with those that differ."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,6 @@ from rnshmc.scorecard.rules import APART
 
 Groups = Mapping[str, Sequence[Mapping[Hashable, Any]]]
 """Lines of `rnshmc.report.scorecard_text.lines` under their headings, in the order of the scorecard."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """The lines of one paper."""
-
-    title: str
-    sentence: str
-    differing: Groups
-    judged: Groups
-    """Those that differ, and those with a verdict."""
-    folded: Mapping[str, Groups]
-    """The others, by why they have none and how many they are."""
 
 
 def scorecard_page(
@@ -59,17 +45,21 @@ def scorecard_page(
     )
 
 
-def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> Part:
-    unjudged = card["verdict"] == "not judged"
-    chosen = {
-        "differing": card["verdict"] == "differs",
-        "judged": judged(card),
-        f"Not judged in this run: {unjudged.sum()}": unjudged,
-        f"Not comparable: {card['verdict'].isin(APART).sum()}": card["verdict"].isin(APART),
+def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> dict[str, Any]:
+    """The lines of one paper: those that differ, those with a verdict, and the others by why they have none."""
+
+    def groups(rows: "pd.Series[bool]") -> Groups:
+        return _groups(lines(card[rows], numbers), titles)
+
+    unjudged, apart = card["verdict"] == "not judged", card["verdict"].isin(APART)
+    folded = {f"Not judged in this run: {unjudged.sum()}": unjudged, f"Not comparable: {apart.sum()}": apart}
+    return {
+        "title": title,
+        "sentence": verdict_sentence(card),
+        "differing": groups(card["verdict"] == "differs"),
+        "judged": groups(judged(card)),
+        "folded": {name: groups(rows) for name, rows in folded.items() if rows.any()},
     }
-    groups = {name: _groups(lines(card[rows], numbers), titles) for name, rows in chosen.items() if rows.any()}
-    differing, verdicts = groups.pop("differing", {}), groups.pop("judged", {})
-    return Part(title, verdict_sentence(card), differing, verdicts, folded=groups)
 
 
 def _groups(chosen: pd.DataFrame, titles: Mapping[str, str]) -> Groups:
