@@ -16,7 +16,7 @@ import yaml
 from matplotlib.figure import Figure
 from publish import DOCS, ROOT, shrink
 
-from rnshmc.plots.evaluations import evaluations
+from rnshmc.plots.chain_metrics import evaluations
 from rnshmc.plots.registry import FIGURES
 from rnshmc.plots.style import save, theme
 

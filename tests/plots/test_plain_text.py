@@ -9,11 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rnshmc.plots.acceptance import acceptance
 from rnshmc.plots.chain_figures import autocorrelations, traces
+from rnshmc.plots.chain_metrics import acceptance, evaluations
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.efficiency import efficiency
-from rnshmc.plots.evaluations import evaluations
 from rnshmc.plots.gradient_models import series
 from rnshmc.plots.marginals import marginals_of_chains
 from rnshmc.results.posterior import ProblemChains

@@ -9,13 +9,11 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from rnshmc.plots import (
-    acceptance,
     adaptive,
     chain_figures,
+    chain_metrics,
     efficiency,
     elliptic,
-    evaluations,
-    gaussian_sweep,
     gradient_logistic,
     gradient_models,
     gradient_stochastic,
@@ -23,7 +21,7 @@ from rnshmc.plots import (
     marginals,
     parallel,
     surrogates,
-    sweep,
+    sweeps,
 )
 from rnshmc.plots.drawing import Drawing
 from rnshmc.results.metrics import read_metrics_frame
@@ -45,12 +43,12 @@ _TEXTS = Environment(undefined=StrictUndefined, autoescape=False)
 FIGURES = (
     surrogates.FIG1,
     surrogates.FIG2,
-    gaussian_sweep.FIGURE,
-    sweep.FIG4,
-    sweep.FIG5,
+    sweeps.FIG3,
+    sweeps.FIG4,
+    sweeps.FIG5,
     efficiency.FIGURE,
-    evaluations.FIGURE,
-    acceptance.FIGURE,
+    chain_metrics.EVALUATIONS,
+    chain_metrics.ACCEPTANCE,
     marginals.FIG6,
     adaptive.FIG7,
     adaptive.FIG8,
@@ -73,7 +71,7 @@ PROBLEM_FIGURES = (
     elliptic.FIELD,
     elliptic.PRESSURE,
     chain_figures.AUTOCORRELATION,
-    acceptance.OF_PROBLEM,
+    chain_metrics.ACCEPTANCE_OF_PROBLEM,
 )
 """The figures of one problem; field and pressure are of an elliptic one."""
 

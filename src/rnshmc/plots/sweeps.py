@@ -1,6 +1,7 @@
-"""Acceptance of RNS-HMC over a grid: a heat map, and two cuts through it (paper A, Figs. 4 and 5)."""
+"""Surrogates by the size of their training sets, the dimension and hidden units (paper A, Figs. 3, 4 and 5)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,11 +11,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import ALARM, WIDTH, sampler_style
+from rnshmc.plots.style import ALARM, WIDTH, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import in_order
 
+QUANTILES = (0.1, 0.5, 0.9)
+"""Lower end of a bar, mark, upper end."""
+DODGE = 0.014
+"""Horizontal offset between the marks of two methods, as a fraction of the largest training set."""
 SURROGATE = "rns_hmc"
-BAND = (0.1, 0.9)
 COLUMN = "hidden_units"
 """The column along the heat map."""
 
@@ -22,6 +27,69 @@ _NAMES = {"d": "parameters $d$", "hidden_units": "hidden units $s$", "training_p
 _SYMBOLS = {"d": "d", "hidden_units": "s", "training_points": "N"}
 # Its lightness grows evenly, so that the map is readable in grey and for colour-blind readers.
 _MAP = "cividis"
+
+
+def gaussian_sweep(points: pd.DataFrame) -> Figure:
+    """Training time, acceptance and efficiency against the size of the training set (Fig. 3).
+
+    Marks are medians over the repeats, bars extend from the 10% to the 90% quantile; exact HMC, which needs no training
+    set, is a horizontal line with the same kind of band. `points` are tables of
+    `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other.
+    """
+    methods = in_order(points["method"])
+    trained = [method for method in methods if method != BASELINE]
+    figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
+    axes = figure.subplots(1, 3)
+    panels = {
+        "train_s": "training time [s]",
+        "acceptance": "acceptance probability",
+        "ess_per_s": "mean ESS per second",
+    }
+    for ax, (column, title) in zip(axes, panels.items(), strict=True):
+        for place, method in enumerate(trained):
+            shift = DODGE * points["size"].max() * (place - 0.5 * (len(trained) - 1))
+            values = points[points["method"] == method].groupby("size")[column]
+            _quantile_bars(ax, values, method, shift, markersize=4.5, elinewidth=0.9)
+        if BASELINE in methods and column != "train_s":
+            _level(ax, points.loc[points["method"] == BASELINE, column])
+        ax.set(title=title, xlabel="training points")
+    axes[1].set_ylim(bottom=-0.02)
+    for ax in (axes[0], axes[2]):
+        ax.set_yscale("log")
+        log_axis(ax.yaxis)
+    sampler_legend(figure, methods)
+    return figure
+
+
+def _quantile_bars(ax: Axes, values: Any, sampler: str, shift: float = 0.0, **look: float) -> None:
+    """Medians and quantiles of values grouped by the abscissa."""
+    style = sampler_style(sampler)
+    low, median, high = (values.quantile(level) for level in QUANTILES)
+    drawing = {**style.drawing, "marker": style.marker, "linewidth": 1.2, "capsize": 2, **look}
+    ax.errorbar(median.index.to_numpy() + shift, median, yerr=(median - low, high - median), **drawing)
+
+
+def _level(ax: Axes, values: pd.Series) -> None:
+    low, median, high = (float(values.quantile(level)) for level in QUANTILES)
+    ax.axhspan(low, high, color=sampler_style(BASELINE).colour, alpha=0.12, linewidth=0)
+    ax.axhline(median, **sampler_style(BASELINE).drawing, linewidth=1.2)
+
+
+FIG3 = Drawing(
+    name="fig3",
+    title="Surrogates on a narrow Gaussian (paper A, Fig. 3)",
+    draw=gaussian_sweep,
+    reads=("fig3",),
+    page="gaussian",
+    config="experiments.fig3",
+    caption="Training time, acceptance, and mean ESS per second of sampling against the number of training points, on "
+    "a Gaussian in {{ dimension }} dimensions with variance {{ wide_variance }} along (1, ..., 1) and {{ "
+    "narrow_variance }} across. Marks are medians over {{ repeats }} repeats, bars and bands go from the 10% "
+    "to the 90% quantile, seconds are processor seconds. Exact HMC is the level; its potential costs next to "
+    "nothing here, so that no surrogate can be faster. As in the published code, trajectories have {{ "
+    "n_steps[0] }} to {{ n_steps[1] }} steps, training of the Gaussian processes begins after the search for "
+    "hyperparameters (column search_s of ``fig3.csv``), and FITC's inducing points are drawn from the target.",
+)
 
 
 def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
@@ -64,13 +132,11 @@ def _outline_cuts(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> Non
 
 
 def _cut(ax: Axes, rows: pd.DataFrame, across: str) -> None:
-    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
     runs = rows.groupby(across)
-    low, middle, high = (runs["ap"].quantile(share) for share in (BAND[0], 0.5, BAND[1]))
-    ax.plot(middle.index, runs["hmc_ap"].median(), **baseline.drawing, linewidth=1.2)
-    look = {**style.drawing, "marker": style.marker, "markersize": 4, "linewidth": 1.2}
-    ax.errorbar(middle.index, middle, yerr=(middle - low, high - middle), **look, capsize=2)
-    ax.set(xlabel=_NAMES[across], xlim=(0, 1.04 * middle.index.max()), ylim=(-0.02, 1))
+    level = runs["hmc_ap"].median()
+    ax.plot(level.index, level, **sampler_style(BASELINE).drawing, linewidth=1.2)
+    _quantile_bars(ax, runs["ap"], SURROGATE, markersize=4)
+    ax.set(xlabel=_NAMES[across], xlim=(0, 1.04 * rows[across].max()), ylim=(-0.02, 1))
 
 
 def _legend(figure: Figure) -> None:
