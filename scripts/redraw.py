@@ -16,9 +16,9 @@ import yaml
 from matplotlib.figure import Figure
 from publish import DOCS, ROOT, shrink
 
-from rnshmc.plots.evaluations import evaluations
+from rnshmc.plots.chain_metrics import evaluations
 from rnshmc.plots.registry import FIGURES
-from rnshmc.plots.style import save
+from rnshmc.plots.style import save, theme
 
 PAPER_A = "zhang2017"
 
@@ -55,7 +55,8 @@ def drawn() -> dict[str, Figure]:
 
 def main() -> None:
     """Redraw the named figures, or all."""
-    figures = drawn()
+    with theme():
+        figures = drawn()
     chosen = sys.argv[1:] or list(figures)
     if unknown := set(chosen) - set(figures):
         raise SystemExit(f"{', '.join(sorted(unknown))}: not drawn from tables; there are {', '.join(figures)}")

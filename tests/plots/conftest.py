@@ -1,6 +1,6 @@
 """Made-up chains: autoregressive draws around a known mean, with the statistics that the run loop would leave."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,19 @@ import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
 
+from rnshmc.plots.style import theme
 from rnshmc.random import stream
 from rnshmc.store.chains import StoredChain
 from rnshmc.types import Array
 
 MakeChain = Callable[..., StoredChain]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _theme() -> Iterator[None]:
+    """Figures are drawn in the style of the project, as by the workflow."""
+    with theme():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.error_by_time import error_by_time
+from rnshmc.plots.adaptive import acceptance_by_training, error_by_time
 from rnshmc.plots.style import MARKS
-from rnshmc.plots.training_acceptance import acceptance_by_training
 
 TITLES = {"bank": "Bank", "a9a": "Adult", "mine": "My own"}
 

@@ -14,12 +14,10 @@ from numpy.testing import assert_allclose
 
 from rnshmc.diagnostics.ess import autocorrelation
 from rnshmc.errors import ParameterError
-from rnshmc.plots.autocorrelation import autocorrelations
-from rnshmc.plots.field import PIXELS, diffusion_fields
+from rnshmc.plots.chain_figures import SHOWN, autocorrelations, traces
+from rnshmc.plots.elliptic import PIXELS, diffusion_fields, predictive_pressures
 from rnshmc.plots.marginals import marginals
-from rnshmc.plots.pressure import predictive_pressures
 from rnshmc.plots.style import MARKS
-from rnshmc.plots.traces import SHOWN, traces
 from rnshmc.results.marginals import marginal_table
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.account import Account

@@ -7,9 +7,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.acceptance import acceptance
+from rnshmc.plots.chain_metrics import acceptance, evaluations
 from rnshmc.plots.efficiency import efficiency
-from rnshmc.plots.evaluations import evaluations
 from rnshmc.plots.style import MARKS
 
 TITLES = {"bank": "Bank", "a9a": "Adult, a9a", "mine": "My own"}

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.mesh_study import mesh_study
+from rnshmc.plots.parallel import mesh_study
 from rnshmc.plots.style import save
 
 CELLS = {"direct": (30, 60), "multigrid": (30, 60, 120)}

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.network_banana import network_banana
-from rnshmc.plots.network_gaussian import network_gaussian
+from rnshmc.plots.gradients import network_banana, network_gaussian
 from rnshmc.plots.style import sampler_style
 from rnshmc.types import Array
 

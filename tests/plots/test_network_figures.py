@@ -7,14 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rnshmc.plots.histograms import coefficient_histograms
-from rnshmc.plots.hyperparameters import hyperparameters
-from rnshmc.plots.predictions import predictions
-from rnshmc.plots.prior_swap import prior_swap
-from rnshmc.plots.series import series
+from rnshmc.plots.gradient_logistic import prior_swap, training_losses
+from rnshmc.plots.gradient_models import hyperparameters, predictions, series
+from rnshmc.plots.gradient_stochastic import coefficient_histograms, trace_rows
 from rnshmc.plots.style import MARKS, sampler_style
-from rnshmc.plots.trace_rows import trace_rows
-from rnshmc.plots.training_losses import training_losses
 from rnshmc.types import Array
 
 X = np.linspace(0, 1, 5)

@@ -9,14 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rnshmc.plots.acceptance import acceptance
-from rnshmc.plots.autocorrelation import autocorrelations
+from rnshmc.plots.chain_figures import autocorrelations, traces
+from rnshmc.plots.chain_metrics import acceptance, evaluations
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.efficiency import efficiency
-from rnshmc.plots.evaluations import evaluations
+from rnshmc.plots.gradient_models import series
 from rnshmc.plots.marginals import marginals_of_chains
-from rnshmc.plots.series import series
-from rnshmc.plots.traces import traces
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.chains import StoredChain
 

@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from rnshmc.plots.drawing import Drawing, source
-from rnshmc.plots.readers import FIGURE_READERS
-from rnshmc.plots.registry import FIGURES, PROBLEM_FIGURES, run_figures
+from rnshmc.plots.registry import FIGURE_READERS, FIGURES, PROBLEM_FIGURES, run_figures
 
 ROOT = Path(__file__).parents[2]
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rnshmc.plots.scaling import scaling
+from rnshmc.plots.parallel import scaling
 from rnshmc.types import Array
 
 WORKS = ("pde: solves", "logistic regression: gradient")

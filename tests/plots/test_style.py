@@ -30,10 +30,11 @@ def test_colours_stand_out_from_white_paper_in_grey(sampler: str) -> None:
 
 
 def test_the_theme_leaves_no_trace() -> None:
-    before = dict(mpl.rcParams)
-    with theme():
-        assert dict(mpl.rcParams) != before
-    assert dict(mpl.rcParams) == before
+    with mpl.rc_context({"axes.grid": False}):
+        before = dict(mpl.rcParams)
+        with theme():
+            assert dict(mpl.rcParams) != before
+        assert dict(mpl.rcParams) == before
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf"])

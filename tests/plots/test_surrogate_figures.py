@@ -7,10 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from rnshmc.plots.banana import banana
-from rnshmc.plots.gaussian_sweep import gaussian_sweep
-from rnshmc.plots.one_dimension import one_dimension
 from rnshmc.plots.style import sampler_style
+from rnshmc.plots.surrogates import banana, one_dimension
+from rnshmc.plots.sweeps import gaussian_sweep
 from rnshmc.types import Array
 
 METHODS = ("rns_hmc", "gp_hmc")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from rnshmc.plots.style import save
-from rnshmc.plots.sweep import acceptance_sweep
+from rnshmc.plots.sweeps import acceptance_sweep
 
 CUTS = {"hidden_units": 50, "training_points": 400}
 UNITS, SIZES = (10, 50, 90), (100, 400)

@@ -12,13 +12,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from rnshmc.plots.style import save
-from rnshmc.report.index_page import Link, index_page
+from rnshmc.report.index_page import index_page
 from rnshmc.report.limits import QUICK_CHECK, Limits, limits
 from rnshmc.report.scorecard_text import judged_numbers
 from rnshmc.report.sections import Section, sections
 from rnshmc.report.table_text import readable_diagnostics
 from rnshmc.results.measure import chain_metrics
-from rnshmc.results.tables import results_standard_errors, results_table
+from rnshmc.results.tables import results_tables
 from rnshmc.results.views import read_views, view
 from rnshmc.store.chains import StoredChain
 from rnshmc.store.timing import Timing
@@ -42,17 +42,24 @@ DIAGNOSTICS = readable_diagnostics(
     ),
     TITLES,
 )
+
+
+def link(name: str, title: str, paper: str, figures: dict[str, str], *items: str) -> dict[str, Any]:
+    return {"name": name, "title": title, "paper": paper, "items": items, "figures": figures}
+
+
 LINKS = [
-    Link(
+    link(
         "adaptive",
         "Adaptive surrogates",
         "zhang2017",
-        ["fig7", "fig8"],
         {"fig7": "Acceptance <by> size", "fig8": "Error"},
+        "fig7",
+        "fig8",
     ),
-    Link("gradients", "Learnt gradients", "li2019", [], {"nng_fig2": "A banana"}),
-    Link("parallel", "Parallel runs", "", [], {"scaling": "Speed-up"}),
-    *(Link(name, TITLES[name], "", [], {"traces": "Traces"}) for name in ORIGINS),
+    link("gradients", "Learnt gradients", "li2019", {"nng_fig2": "A banana"}),
+    link("parallel", "Parallel runs", "", {"scaling": "Speed-up"}),
+    *(link(name, TITLES[name], "", {"traces": "Traces"}) for name in ORIGINS),
 ]
 FIGURES = ["fig7", "fig8", "nng_fig2", "scaling"]
 PROVENANCE: dict[str, Any] = {
@@ -83,7 +90,7 @@ def results(make_chain: Callable[..., StoredChain]) -> Results:
         for problem in ORIGINS
         for sampler, s in {"hmc": 0.02, "rns_hmc": 0.004}.items()
     ]
-    return results_table(metrics, timings, {}), results_standard_errors(metrics, timings, {})
+    return results_tables(metrics, timings, {})
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +107,11 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(
-    image: Path, table: Sequence[Section], found: Limits, card: pd.DataFrame = CARD, links: Sequence[Link] = LINKS
+    image: Path,
+    table: Sequence[Section],
+    found: Limits,
+    card: pd.DataFrame = CARD,
+    links: Sequence[dict[str, Any]] = LINKS,
 ) -> Page:
     html = index_page(
         TEMPLATES / "index.html.j2",
@@ -245,7 +256,7 @@ def test_warnings_are_counted_and_listed(page: Page) -> None:
 
 def test_a_run_of_a_user_s_problem_names_no_paper(image: Path, table: list[Section], found: Limits) -> None:
     mine = [section for section in table if section.problem == "mine"]
-    page = written(image, mine, replace(found, stand_ins=()), CARD[:0], [link for link in LINKS if link.name == "mine"])
+    page = written(image, mine, replace(found, stand_ins=()), CARD[:0], LINKS[-1:])
     assert re.findall(r'<h2 id="(\w+)"', page.html) == ["table", "convergence", "provenance"]
     assert "Results" in page.text
     for text in ("scorecard.html", "Table 1", "Paper A", "brackets"):

@@ -1,5 +1,6 @@
 """The page of the scorecard shows what differs first, and keeps the papers apart."""
 
+import io
 import re
 
 import pandas as pd
@@ -57,22 +58,12 @@ def test_the_scorecard_of_a_run_without_a_paper_has_no_part() -> None:
 
 
 def test_the_scorecard_keeps_the_papers_apart() -> None:
-    rows = [
-        ("li2019", "table5/news/nng_hmc_10", "cpu_s", 0.139, 0.3, 0.01, 2.2, "differs", True, "another clock"),
-        (
-            "li2019",
-            "table4/gp_hmc_published",
-            "ap_d10_n500",
-            0.65,
-            0.66,
-            0.01,
-            1.02,
-            "reproduced",
-            False,
-            "within 0.05",
-        ),
-    ]
-    card = pd.concat([CARD, pd.DataFrame(rows, columns=list(SCORECARD_COLUMNS))], ignore_index=True)
+    rows = """
+li2019,table5/news/nng_hmc_10,cpu_s,0.139,0.3,0.01,2.2,differs,True,another clock
+li2019,table4/gp_hmc_published,ap_d10_n500,0.65,0.66,0.01,1.02,reproduced,False,within 0.05
+"""
+    more = pd.read_csv(io.StringIO(rows), names=SCORECARD_COLUMNS)
+    card = pd.concat([CARD, more], ignore_index=True)
     differing, everything = Page(scores(card)).text.split("All numbers")
     assert differing.index("Paper A: Zhang") < differing.index("Only 500 training") < differing.index("Paper B: Li")
     assert differing.index("Paper B: Li") < differing.index("seconds of 10000 draws relative to HMC 0.139 0.300")

@@ -1,5 +1,6 @@
 """Tables as text."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,54 +44,15 @@ VIEWS = read_views(Path(__file__).parents[2] / "papers/views.csv")
 TITLES = {"bank": "LR, Bank Marketing", "my_own": "my_own"}
 
 
+ROWS = """
+bank,hmc,,5,5000,0.703,2005.4,2454,3368,0.061,6.52,1,1.9,1,23,0,0.0167,True,False,real
+my_own,rns_hmc,50,5,500,0.7,176,235,337,0.0071,52.2,8.01,15.2,1,0,0,0.35,False,True,stand-in
+"""
+
+
 def sample() -> pd.DataFrame:
-    hmc = [
-        "bank",
-        "hmc",
-        pd.NA,
-        5,
-        5000,
-        0.703,
-        2005.4,
-        2454.0,
-        3368.0,
-        0.061,
-        6.52,
-        1.0,
-        1.9,
-        1.0,
-        23.0,
-        0.0,
-        0.0167,
-        True,
-        False,
-        "real",
-    ]
-    rns = [
-        "my_own",
-        "rns_hmc",
-        50,
-        5,
-        500,
-        0.7,
-        176.0,
-        235.0,
-        337.0,
-        0.0071,
-        52.2,
-        8.01,
-        15.2,
-        1.0,
-        0.0,
-        0.0,
-        0.35,
-        False,
-        True,
-        "stand-in",
-    ]
-    return pd.DataFrame([hmc, rns], columns=[column.name for column in VIEWS["table1"]]).astype(
-        {"hidden_units": "Int64"}
-    )
+    names = [column.name for column in VIEWS["table1"]]
+    return pd.read_csv(io.StringIO(ROWS), names=names, dtype={"hidden_units": "Int64"})
 
 
 def test_readable_table_has_titles_and_rounded_numbers() -> None:

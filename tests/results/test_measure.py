@@ -15,7 +15,7 @@ from rnshmc.random import stream
 from rnshmc.results.estimates import estimates
 from rnshmc.results.measure import chain_metrics, convergence
 from rnshmc.results.metrics import read_convergence, read_metrics, write_metrics
-from rnshmc.results.tables import diagnostics_table, results_table
+from rnshmc.results.tables import diagnostics_table, results_tables
 from rnshmc.run.chain import STATS_DTYPES
 from rnshmc.store.account import Account
 from rnshmc.store.chains import StoredChain
@@ -123,7 +123,7 @@ def test_blanks_survive_their_file_and_stay_blank_in_tables(repeated: StoredChai
     assert row[["rhat_max", "ess_bulk_min", "ess_tail_min", "divergences"]].isna().all()
     assert row["warnings"] == "ESS 26 of 100"
     timing = Timing("mine", "auto", 0.001, (0.001,), loaded=False)
-    line = results_table(read, [timing], {}).iloc[0]
+    line = results_tables(read, [timing], {})[0].iloc[0]
     blank = ["truncated_ess_min", "ap_with_empty", "surrogate_gradients_per_iter", "sample_s", "total_s"]
     assert line[blank].isna().all()
     # 26 draws in the two seconds of 2000, and for 300 evaluations.

@@ -15,8 +15,7 @@ from rnshmc.results.metrics import ChainMetrics, Convergence
 from rnshmc.results.tables import (
     RESULTS_COLUMNS,
     diagnostics_table,
-    results_standard_errors,
-    results_table,
+    results_tables,
     unmixed_cells,
 )
 from rnshmc.results.views import read_views, view
@@ -100,11 +99,11 @@ def row(table: pd.DataFrame, sampler: str) -> dict[str, Any]:
 
 
 def table(chains: list[ChainMetrics] = CHAINS, timings: list[Timing] = TIMINGS) -> pd.DataFrame:
-    return results_table(chains, timings, PAPERS)
+    return results_tables(chains, timings, PAPERS)[0]
 
 
 def errors(chains: list[ChainMetrics] = CHAINS, timings: list[Timing] = TIMINGS) -> pd.DataFrame:
-    return results_standard_errors(chains, timings, PAPERS)
+    return results_tables(chains, timings, PAPERS)[1]
 
 
 def test_there_is_a_row_for_each_sampler() -> None:
@@ -120,7 +119,7 @@ def test_there_is_a_row_for_each_sampler() -> None:
 
 
 def test_a_user_s_problem_is_of_no_paper() -> None:
-    assert results_table(CHAINS, TIMINGS, {})["paper"].tolist() == ["", ""]
+    assert results_tables(CHAINS, TIMINGS, {})[0]["paper"].tolist() == ["", ""]
 
 
 def test_what_was_timed_on_a_busy_machine_is_marked() -> None:
@@ -216,20 +215,19 @@ def test_no_sampler_has_a_ratio_to_a_baseline_that_did_not_mix() -> None:
     apart, mixed = (Convergence("bank", "hmc", 9.0, 9.0, rhat) for rhat in (2.5, 1.1))
     wasteful = Timing("bank", "hmc_as_published", 0.036, (0.035, 0.036, 0.037), loaded=False)
     timings = [*TIMINGS, wasteful]
-    whole = results_table(CHAINS, timings, PAPERS, unmixed_cells(CHAINS, [mixed]))
+    whole = results_tables(CHAINS, timings, PAPERS, unmixed_cells(CHAINS, [mixed]))[0]
     ratios = [name for name in RESULTS_COLUMNS if "speedup" in name]
     assert len(ratios) == 6
     assert whole[ratios].notna().all(axis=None)
     assert whole["mixed"].all()
-    for part in (results_table, results_standard_errors):
-        found = part(CHAINS, timings, PAPERS, unmixed_cells(CHAINS, [apart]))
+    for found in results_tables(CHAINS, timings, PAPERS, unmixed_cells(CHAINS, [apart])):
         assert found[ratios].isna().all(axis=None)
         assert found["mixed"].tolist() == [False, True]
-    assert_allclose(results_table(CHAINS, timings, PAPERS, {("bank", "hmc")})["min_ess_per_s"], [7.5, 30.0])
+    assert_allclose(results_tables(CHAINS, timings, PAPERS, {("bank", "hmc")})[0]["min_ess_per_s"], [7.5, 30.0])
 
 
 def test_a_sampler_that_did_not_mix_has_no_ratio_but_others_have() -> None:
-    found = results_table(CHAINS, TIMINGS, PAPERS, {("bank", "rns_hmc")})
+    found = results_tables(CHAINS, TIMINGS, PAPERS, {("bank", "rns_hmc")})[0]
     assert found["speedup_min_ess"].tolist()[0] == 1.0
     assert np.isnan(found["speedup_min_ess"].tolist()[1])
 

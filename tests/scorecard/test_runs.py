@@ -104,18 +104,25 @@ def gaussian() -> Tables:
     return {"g": pd.DataFrame(rows)}
 
 
+ENDS = {"key": "size", "name": "largest", "other": "smallest"}
+
+
 @pytest.mark.parametrize(
-    ("measure", "column", "method", "value"),
+    ("measure", "arguments", "method", "value"),
     [
-        ("exponent", "s", "network", 1.0),
-        ("exponent", "s", "process", 3.0),
-        ("end_over_start", "e", "network", 2.0),
-        ("change", "e", "network", 9.0 * 0.5 * 1.5),
+        ("exponent", {"column": "s", "along": "size"}, "network", 1.0),
+        ("exponent", {"column": "s", "along": "size"}, "process", 3.0),
+        ("paired_ratio", {"column": "e", **ENDS}, "network", 2.0),
+        ("paired_difference", {"column": "e", **ENDS}, "network", 9.0 * 0.5 * 1.5),
     ],
 )
-def test_a_curve_is_measured_in_each_run(find: Find, measure: str, column: str, method: str, value: float) -> None:
-    found = find(gaussian(), measure, table="g", column=column, along="size", per="repeat", method=method)
+def test_a_curve_is_measured_in_each_run(
+    find: Find, measure: str, arguments: dict[str, str], method: str, value: float
+) -> None:
+    found = find(gaussian(), measure, table="g", per="repeat", method=method, **arguments)
     assert found is not None
     assert_allclose(found.estimate.value, value)
     assert found.over == "2 repeats"
-    assert find(gaussian(), measure, table="g", column=column, along="size", per="repeat", method="other") is None
+    assert find(gaussian(), measure, table="g", per="repeat", method="other", **arguments) is None
+    one = {"g": gaussian()["g"].query("size == 300")}
+    assert find(one, measure, table="g", per="repeat", method=method, **arguments) is None

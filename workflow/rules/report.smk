@@ -2,8 +2,7 @@
 page of the report, the page of the scorecard."""
 
 from rnshmc.plots.drawing import source
-from rnshmc.plots.readers import FIGURE_READERS
-from rnshmc.plots.registry import run_figures
+from rnshmc.plots.registry import FIGURE_READERS, run_figures
 from rnshmc.report.notebooks import Run, notebooks, read_pages, shown
 
 MADE_TABLES = {Path(path).stem for path in [*rules.tables.output, *EXTRA_TABLES]}

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from pkgutil import resolve_name
 
-from rnshmc.plots.style import save
+from rnshmc.plots.style import save, theme
 from rnshmc.run.job import job
 
 spec = snakemake.params.spec
@@ -16,6 +16,6 @@ def read(table: str, reader: str) -> object:
     return resolve_name(reader)(Path(files) if isinstance(files, str) else [Path(file) for file in files])
 
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0]), theme():
     figure = resolve_name(spec["draw"])(*itertools.starmap(read, spec["readers"].items()), **spec["settings"])
     save(figure, Path(snakemake.output.figure), Path(snakemake.output.pdf))

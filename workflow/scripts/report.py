@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rnshmc.report.index_page import Link, index_page
+from rnshmc.report.index_page import index_page
 from rnshmc.report.limits import limits
 from rnshmc.report.scorecard_text import judged_numbers
 from rnshmc.report.sections import sections
@@ -28,7 +28,7 @@ with job(snakemake.log[0]):
     page = index_page(
         Path(given.template),
         run=spec["run"],
-        links=[Link(**link) for link in spec["links"]],
+        links=spec["links"],
         papers={name: paper.title for name, paper in read_papers(Path(given.papers)).items()},
         table=sections(table, errors, read_views(Path(given.views))[NO_PAPER.view], shown, spec["titles"]),
         agreement=pd.read_csv(given.agreement),

@@ -16,8 +16,7 @@ from rnshmc.results.metrics import read_convergence, read_metrics
 from rnshmc.results.tables import (
     diagnostics_table,
     matching_table,
-    results_standard_errors,
-    results_table,
+    results_tables,
     unmixed_cells,
 )
 from rnshmc.results.views import read_views, view
@@ -34,8 +33,7 @@ with job(snakemake.log[0]):
     references = {Path(path).stem: read_reference(Path(path)) for path in snakemake.input.reference}
     convergence = read_convergence(snakemake.input.metrics)
     unmixed = unmixed_cells(metrics, convergence)
-    results = results_table(metrics, timings, spec["papers"], unmixed)
-    errors = results_standard_errors(metrics, timings, spec["papers"], unmixed)
+    results, errors = results_tables(metrics, timings, spec["papers"], unmixed)
     results.to_csv(output.results, index=False)
     errors.to_csv(output.results_se, index=False)
     views = read_views(Path(snakemake.input.views))

@@ -14,15 +14,8 @@ _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def coordinate_name(target: Mapping[str, Any], number: int) -> str:
     """Name of a coordinate, counted from 1: the user's, or by the symbols of the papers; q_k where there is neither.
 
-    Parameters
-    ----------
-    target
-        The config's entry of the target, with the problem's ``names`` if it has any.
-
-    Raises
-    ------
-    ParameterError
-        If there are fewer names than coordinates.
+    `target` is the config's entry of the target, with the problem's ``names`` if it has any. Raises `ParameterError` if
+    there are fewer names than coordinates.
     """
     kind = target["kind"]
     if "names" in target:

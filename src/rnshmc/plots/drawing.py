@@ -9,39 +9,27 @@ from matplotlib.figure import Figure
 
 @dataclass(frozen=True)
 class Drawing:
-    """The entry of a figure, beside the function that draws it.
-
-    Attributes
-    ----------
-    name, title
-        Of its files, and above its caption.
-    draw
-        Takes the contents of `reads`, in that order, and settings by their names: ``titles`` of all problems, ``title``
-        or ``target`` of the figure's problem, settings of the experiment.
-    reads
-        Names of tables of the run, or keys of `rnshmc.plots.readers.FIGURE_READERS`.
-    page
-        The notebook that shows it.
-    caption
-        Text with Jinja2 expressions of the settings of the experiment, of the config as ``config``, and of the problem
-        as ``problem`` and ``samplers``; code is in double backticks.
-    config
-        Key of the experiment in the config, such as ``experiments.fig2``.
-    problem
-        Its problem, if the config of the experiment names none.
-    arguments
-        The settings, in a run.
-    """
+    """The entry of a figure, beside the function that draws it."""
 
     name: str
     title: str
+    """Of its files, and above its caption."""
     draw: Callable[..., Figure]
+    """Takes the contents of `reads`, in that order, and settings by their names: ``titles`` of all problems, ``title``
+    or ``target`` of the figure's problem, settings of the experiment. Called within `rnshmc.plots.style.theme`."""
     reads: tuple[str, ...]
+    """Names of tables of the run, or keys of `rnshmc.plots.registry.FIGURE_READERS`."""
     page: str
+    """The notebook that shows it."""
     caption: str
+    """Text with Jinja2 expressions of the settings of the experiment, of the config as ``config``, and of the problem
+    as ``problem`` and ``samplers``; code is in double backticks."""
     config: str = ""
     problem: str = ""
+    """Key of the experiment in the config, such as ``experiments.fig2``, and the problem, if the experiment names none.
+    """
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    """The settings, in a run."""
 
 
 def source(function: Callable[..., Any]) -> str:

@@ -6,9 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import Titles, origins_of
-from rnshmc.plots.rows import ROW, problem_ticks, row_places
-from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style, theme
+from rnshmc.plots.panels import ROW, Titles, origins_of, problem_ticks, row_places
+from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
 
 LEFT, RIGHT = 0.08, 0.4
@@ -18,29 +17,22 @@ LEFT, RIGHT = 0.08, 0.4
 def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
     """Smallest ESS per second and per exact evaluation, with standard errors; numbers are ratios to HMC.
 
-    A sampler without a speed-up, because its chains or those of HMC did not mix, has no number.
-
-    Parameters
-    ----------
-    table, errors
-        `rnshmc.results.tables.table1` and its standard errors, in the same rows.
-    titles
-        Title of each problem.
+    A sampler without a speed-up, because its chains or those of HMC did not mix, has no number. `table` and `errors`
+    are the view ``table1`` of the results and its standard errors, in the same rows.
     """
-    with theme():
-        figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(table) + table["problem"].nunique())), layout="constrained")
-        axes = figure.subplots(1, 2, sharey=True)
-        places, ticks = row_places(table)
-        panels = {"min_ess_per_s": "min ESS per second", "min_ess_per_value": "min ESS per exact evaluation"}
-        for ax, (column, label) in zip(axes, panels.items(), strict=True):
-            _efficiency_panel(ax, table, errors, column, places)
-            ax.set(xscale="log", xlabel=label)
-            ax.set_xlim(*_with_room(table[column], errors[column]))
-            log_axis(ax.xaxis)
-            ax.grid(visible=False, axis="y")
-        problem_ticks(axes[0], ticks, origins_of(table), titles)
-        sampler_legend(figure, table["sampler"], marker=True)
-        return figure
+    figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(table) + table["problem"].nunique())), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    places, ticks = row_places(table)
+    panels = {"min_ess_per_s": "min ESS per second", "min_ess_per_value": "min ESS per exact evaluation"}
+    for ax, (column, label) in zip(axes, panels.items(), strict=True):
+        _efficiency_panel(ax, table, errors, column, places)
+        ax.set(xscale="log", xlabel=label)
+        ax.set_xlim(*_with_room(table[column], errors[column]))
+        log_axis(ax.xaxis)
+        ax.grid(visible=False, axis="y")
+    problem_ticks(axes[0], ticks, origins_of(table), titles)
+    sampler_legend(figure, table["sampler"], marker=True)
+    return figure
 
 
 def _with_room(values: "pd.Series[float]", errors: "pd.Series[float]") -> tuple[float, float]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style, theme
+from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order, sampler_label
 from rnshmc.results.posterior import ProblemChains
@@ -22,40 +22,31 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
     """Marginals of some coordinates (diagonal) and of their pairs (below), samplers overlaid (Fig. 6).
 
     Contours contain 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width. The
-    last row has their differences from the first sampler's, in percent of its peak.
-
-    Parameters
-    ----------
-    table
-        From `rnshmc.results.marginals.marginal_table`.
-    target
-        The config's entry of the target, by which coordinates are named.
-    title
-        Title of the figure.
+    last row has their differences from the first sampler's, in percent of its peak. The table is from
+    `rnshmc.results.marginals.marginal_table`; `target`, the config's entry, names the coordinates.
     """
     single = table[table["y_coordinate"].isna()]
     pairs = table[table["y_coordinate"].notna()]
     coordinates = [int(number) for number in single["x_coordinate"].unique()]
     intervals = {number: _interval(single, number) for number in coordinates}
-    with theme():
-        figure = Figure(figsize=(WIDTH, WIDTH + 0.6), layout="constrained")
-        size, heights = len(coordinates), [*[1.0] * len(coordinates), 0.6]
-        axes = figure.subplots(size + 1, size, squeeze=False, sharex="col", height_ratios=heights)
-        for i, row in enumerate(coordinates):
-            _marginal_panel(axes[i, i], single[single["x_coordinate"] == row], intervals[row])
-            for j, column in enumerate(coordinates[:i]):
-                cells = pairs[(pairs["x_coordinate"] == column) & (pairs["y_coordinate"] == row)]
-                _joint_panel(axes[i, j], cells, intervals[column], intervals[row], labelled=j == 0)
-            for ax in axes[i, i + 1 :]:
-                ax.set_axis_off()
-            axes[i, 0].set_ylabel(coordinate_name(target, row) if i else "density")
-            axes[-1, i].set_xlabel(coordinate_name(target, row))
-        _difference_panels(axes[-1], single)
-        figure.align_ylabels(axes[:, 0])
-        sampler_legend(figure, table["sampler"])
-        figure.suptitle(plain(title))
-        mark_origin(figure, str(table["data"].iloc[0]))
-        return figure
+    figure = Figure(figsize=(WIDTH, WIDTH + 0.6), layout="constrained")
+    size, heights = len(coordinates), [*[1.0] * len(coordinates), 0.6]
+    axes = figure.subplots(size + 1, size, squeeze=False, sharex="col", height_ratios=heights)
+    for i, row in enumerate(coordinates):
+        _marginal_panel(axes[i, i], single[single["x_coordinate"] == row], intervals[row])
+        for j, column in enumerate(coordinates[:i]):
+            cells = pairs[(pairs["x_coordinate"] == column) & (pairs["y_coordinate"] == row)]
+            _joint_panel(axes[i, j], cells, intervals[column], intervals[row], labelled=j == 0)
+        for ax in axes[i, i + 1 :]:
+            ax.set_axis_off()
+        axes[i, 0].set_ylabel(coordinate_name(target, row) if i else "density")
+        axes[-1, i].set_xlabel(coordinate_name(target, row))
+    _difference_panels(axes[-1], single)
+    figure.align_ylabels(axes[:, 0])
+    sampler_legend(figure, table["sampler"])
+    figure.suptitle(plain(title))
+    mark_origin(figure, str(table["data"].iloc[0]))
+    return figure
 
 
 def marginals_of_chains(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:

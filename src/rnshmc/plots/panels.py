@@ -1,4 +1,4 @@
-"""One panel for each problem, titled and marked: the layout of every figure over all problems."""
+"""Layouts of figures over all problems: a panel for each problem, or a row for each problem and sampler."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -6,10 +6,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import PAPER, mark_origin, plain
+from rnshmc.plots.style import MARKS, mark_origin, plain
 
 Titles = Mapping[str, str]
 """Title of each problem."""
+ROW = 0.16
+"""Height of a row in inches."""
 
 
 def origins_of(table: pd.DataFrame) -> dict[str, str]:
@@ -39,6 +41,20 @@ def problem_panels(
         yield axes[place], problem
 
 
-def no_chain(ax: Axes) -> None:
-    """Say in a panel that a sampler has no Markov chain to show there."""
-    ax.text(0.5, 0.5, "no Markov chain", ha="center", va="center", transform=ax.transAxes, color=PAPER, size="small")
+def row_places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:
+    """Height of each row of a table, with a gap between problems, and the height of each problem's label."""
+    problems = table["problem"].tolist()
+    order = list(dict.fromkeys(problems))
+    places = [float(row + order.index(problem)) for row, problem in enumerate(problems)]
+    heights = pd.Series(places).groupby(problems, sort=False).mean()
+    return places, {str(problem): float(height) for problem, height in heights.items()}
+
+
+def problem_ticks(ax: Axes, ticks: Mapping[str, float], origins: Mapping[str, str], titles: Titles) -> None:
+    """Label the problems at the left of a panel, marked where their data are not those of the papers."""
+    labels = [plain(titles[problem]).replace(", ", ",\n") for problem in ticks]
+    marks = [f"\n[{MARKS[origins[problem]]}]" if origins[problem] in MARKS else "" for problem in ticks]
+    ax.set_yticks(list(ticks.values()), [label + mark for label, mark in zip(labels, marks, strict=True)])
+    low, high = ax.dataLim.intervaly
+    ax.set_ylim(high + 0.7, low - 0.7)
+    ax.grid(visible=False, axis="y")

@@ -26,12 +26,7 @@ def arrows(
 ) -> None:
     """Minus the gradient that moves a sampler: its direction, and a length that grows with the logarithm of its norm.
 
-    Parameters
-    ----------
-    names
-        Columns of the coordinates.
-    width, scale
-        Width of an arrow, and the length that spans the panel, as of `matplotlib.axes.Axes.quiver`.
+    `names` are the columns of the coordinates, `width` and `scale` those of `matplotlib.axes.Axes.quiver`.
     """
     kept = np.logical_and.reduce([pd.factorize(field[name], sort=True)[0] % ARROWS == 0 for name in names])
     part = field[kept]

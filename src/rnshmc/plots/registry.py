@@ -1,6 +1,6 @@
 """All figures: those of a run, in the order of the report, and those of each problem."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import reduce
 from inspect import signature
@@ -9,69 +9,69 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from rnshmc.plots import (
-    acceptance,
-    autocorrelation,
-    banana,
+    adaptive,
+    chain_figures,
+    chain_metrics,
     efficiency,
-    error_by_time,
-    evaluations,
-    field,
-    gaussian_sweep,
-    histograms,
-    hyperparameters,
+    elliptic,
+    gradient_logistic,
+    gradient_models,
+    gradient_stochastic,
+    gradients,
     marginals,
-    mesh_study,
-    network_banana,
-    network_gaussian,
-    one_dimension,
-    predictions,
-    pressure,
-    prior_swap,
-    scaling,
-    series,
-    sweep,
-    trace_rows,
-    traces,
-    training_acceptance,
-    training_losses,
-    training_schedule,
+    parallel,
+    surrogates,
+    sweeps,
 )
 from rnshmc.plots.drawing import Drawing
+from rnshmc.results.metrics import read_metrics_frame
+from rnshmc.results.posterior import ProblemChains
+from rnshmc.scorecard.published import read_acceptance
+from rnshmc.targets.forward_data import ForwardData
+from rnshmc.targets.predictions import Predictions
 
+FIGURE_READERS: Mapping[str, Callable[..., Any]] = {
+    "chains": ProblemChains.read,
+    "forward": ForwardData.load,
+    "metrics": read_metrics_frame,
+    "predictions": Predictions.load,
+    "published": read_acceptance,
+}
+"""Readers of the files that figures are drawn from, other than tables."""
 # Plain text, which pages escape.
 _TEXTS = Environment(undefined=StrictUndefined, autoescape=False)
 FIGURES = (
-    one_dimension.FIGURE,
-    banana.FIGURE,
-    gaussian_sweep.FIGURE,
-    sweep.FIG4,
-    sweep.FIG5,
+    surrogates.FIG1,
+    surrogates.FIG2,
+    sweeps.FIG3,
+    sweeps.FIG4,
+    sweeps.FIG5,
     efficiency.FIGURE,
-    evaluations.FIGURE,
-    acceptance.FIGURE,
+    chain_metrics.EVALUATIONS,
+    chain_metrics.ACCEPTANCE,
     marginals.FIG6,
-    training_acceptance.FIGURE,
-    error_by_time.FIGURE,
-    training_schedule.FIGURE,
-    network_banana.FIGURE,
-    network_gaussian.FIGURE,
-    series.FIGURE,
-    hyperparameters.FIGURE,
-    predictions.FIGURE,
-    prior_swap.FIGURE,
-    training_losses.FIGURE,
-    histograms.FIGURE,
-    trace_rows.FIGURE,
-    scaling.FIGURE,
-    mesh_study.FIGURE,
+    adaptive.FIG7,
+    adaptive.FIG8,
+    gradient_models.FIG1,
+    gradients.FIG2,
+    gradients.FIG3,
+    gradient_models.FIG6,
+    gradient_models.FIG7,
+    gradient_models.FIG8,
+    gradient_logistic.FIG4,
+    gradient_logistic.FIG5,
+    gradient_stochastic.FIG9,
+    gradient_stochastic.FIG10,
+    parallel.SCALING,
+    parallel.MESH_STUDY,
 )
 PROBLEM_FIGURES = (
-    traces.FIGURE,
+    chain_figures.TRACES,
     marginals.OF_PROBLEM,
-    field.FIGURE,
-    pressure.FIGURE,
-    autocorrelation.FIGURE,
-    acceptance.OF_PROBLEM,
+    elliptic.FIELD,
+    elliptic.PRESSURE,
+    chain_figures.AUTOCORRELATION,
+    chain_metrics.ACCEPTANCE_OF_PROBLEM,
 )
 """The figures of one problem; field and pressure are of an elliptic one."""
 
@@ -84,16 +84,8 @@ def run_figures(
 ) -> dict[str, Drawing]:
     """The figures that a run can draw, by their names, with captions filled in.
 
-    Parameters
-    ----------
-    available
-        Names of the tables that are made, and keys of `rnshmc.plots.readers.FIGURE_READERS`.
-    of_problems
-        The same for each problem with figures of its own.
-    config
-        Settings of the run.
-    problems
-        Settings of each problem.
+    `available` has the names of the tables that are made, and keys of `FIGURE_READERS`;
+    `of_problems` has the same for each problem with figures of its own.
     """
     found = [drawing for drawing in FIGURES if set(drawing.reads) <= set(available)]
     found += [

@@ -115,10 +115,7 @@ def sampler_style(sampler: str) -> SamplerStyle:
 def variant_styles(samplers: Iterable[str]) -> dict[str, SamplerStyle]:
     """How the samplers of a figure are drawn, in order; variants differ in lightness and line.
 
-    Raises
-    ------
-    ParameterError
-        If there are more variants of a sampler than styles.
+    Raises `ParameterError` if there are more variants of a sampler than styles.
     """
     styles: dict[str, SamplerStyle] = {}
     for sampler in in_order(samplers):

@@ -14,20 +14,11 @@ SIZES = ("ess_min", "ess_median", "ess_max")
 def beside_printed(
     card: pd.DataFrame, problems: Mapping[str, str], lean: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
-    """Acceptance, effective sample sizes and speed-up of each sampler, ours with the printed one in brackets.
+    """Acceptance, effective sample sizes and speed-up of each sampler, ours with the printed one in brackets, as text.
 
-    Parameters
-    ----------
-    card
-        From `rnshmc.scorecard.card.scorecard`, of one paper.
-    problems
-        The title of each problem, by the first words of its items in the scorecard, such as ``table5/news``.
-    lean
-        By items, speed-ups that are shown beside the compared ones (`lean_speedups`); None for no such column.
-
-    Returns
-    -------
-    A table of texts with a row for each sampler whose acceptance is printed; the first of a problem has its title.
+    A row for each sampler of the scorecard of one paper whose acceptance is printed; the first of a problem has its
+    title. `problems` has the titles by the first words of the items, such as ``table5/news``; `lean` the speed-ups that
+    are shown beside the compared ones (`lean_speedups`).
     """
     rows = []
     for problem, title in problems.items():
@@ -71,13 +62,9 @@ def lean_speedups(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, str]:
 
 
 def counted(table: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
-    """Efficiency by counts, which depend on no machine: minimum effective sample sizes per exact evaluation.
+    """Efficiency by counts, which depend on no machine: minimum effective sample sizes per exact evaluation, as text.
 
     `table` is paper A's Table 1 of a run, `problems` has the title of each problem by its name there.
-
-    Returns
-    -------
-    A table of texts with a row for each problem: the sizes, and that of RNS-HMC over that of HMC.
     """
     rows = []
     for problem, title in problems.items():
@@ -93,18 +80,11 @@ def counted(table: pd.DataFrame, problems: Mapping[str, str]) -> pd.DataFrame:
 
 
 def grid_beside_printed(card: pd.DataFrame, item: str) -> pd.DataFrame:
-    """Acceptance of each method by dimension and number of training points, ours with the printed one in brackets.
+    """Acceptance of each method by dimension and number of training points, ours with the printed one in brackets, as
+    text.
 
-    Parameters
-    ----------
-    card
-        From `rnshmc.scorecard.card.scorecard`, of one paper.
-    item
-        The first word of the items, whose quantities are ``ap_d<dimensions>_n<points>``.
-
-    Returns
-    -------
-    A table of texts with a row for each method and dimension, and a column for each number of points.
+    The scorecard is of one paper; `item` is the first word of the items, with quantities
+    ``ap_d<dimensions>_n<points>``.
     """
     of = card[card["item"].str.startswith(f"{item}/")]
     cells = of.assign(

@@ -5,15 +5,8 @@ from typing import Any
 
 
 def driver_text(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None) -> str:
-    """A sampler's driver in words, such as "8 × 50 hidden units, 50 epochs".
-
-    Parameters
-    ----------
-    settings
-        Of the sampler, as in the config.
-    surrogate
-        Its surrogate's ``type`` and settings, as in the config; None if it has none.
-    """
+    """A sampler's driver in words, such as "8 × 50 hidden units, 50 epochs", by its settings and those of its
+    surrogate."""
     if "batch_size" in settings:
         friction = f", friction {settings['friction']:g}" if "friction" in settings else ""
         unscaled = "" if settings.get("scaled", True) else ", not scaled to all rows"

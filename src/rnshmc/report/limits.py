@@ -16,23 +16,16 @@ QUICK_CHECK = (
 
 @dataclass(frozen=True)
 class Limits:
-    """Why the results of a run may differ from those of the papers.
-
-    Attributes
-    ----------
-    stand_ins, fewer_rows
-        Titles of problems whose data are stand-ins, or some of the papers' rows.
-    loaded
-        Samplers and problems timed on a busy machine.
-    draws, paper_draws
-        Kept draws of the longest chains, and of the longest in the papers; None where these are no longer.
-    """
+    """Why the results of a run may differ from those of the papers."""
 
     stand_ins: Sequence[str]
     fewer_rows: Sequence[str]
+    """Titles of problems whose data are stand-ins, or some of the papers' rows."""
     loaded: Sequence[str]
+    """Samplers and problems timed on a busy machine."""
     draws: int
     paper_draws: int | None
+    """Kept draws of the longest chains, and of the longest in the papers; None where these are no longer."""
 
     @property
     def opening(self) -> str:
@@ -54,7 +47,7 @@ class Limits:
 def limits(results: pd.DataFrame, titles: Mapping[str, str], paper_draws: float) -> Limits:
     """The limits of a run.
 
-    `results` is from `rnshmc.results.tables.results_table`, `titles` has the title of each problem, and `paper_draws`
+    `results` is from `rnshmc.results.tables.results_tables`, `titles` has the title of each problem, and `paper_draws`
     are the kept draws of the longest chains in the papers, of the problems of the run.
     """
     origins = results.drop_duplicates("problem").set_index("problem")["data"]

@@ -15,18 +15,8 @@ def notebook_page(
 ) -> str:
     """The HTML of an executed notebook, its figures embedded, its code folded and its parameters left out.
 
-    Parameters
-    ----------
-    notebook
-        An executed notebook.
-    template_folder
-        Holds `style.css` and the nbconvert template `notebook`.
-    title
-        Title of the page.
-    index_title, index_href
-        Text and target of the link back.
-    opening
-        Sentence above the title; empty for none.
+    The folder has `style.css` and the nbconvert template `notebook`. The page links back to `index_href`, and `opening`
+    is a sentence above its title; empty for none.
     """
     make_exporter: Callable[..., Any] = HTMLExporter
     exporter = make_exporter(template_name="notebook", extra_template_basedirs=[str(template_folder)], config=_CONFIG)

@@ -14,83 +14,46 @@ from rnshmc.plots.registry import FIGURES
 
 @dataclass(frozen=True)
 class Page:
-    """A page, from the metadata ``page`` of its notebook. It shows the figures whose entries name it.
-
-    Attributes
-    ----------
-    title
-        Its title.
-    paper
-        Name of the paper that it is about, if any.
-    items
-        Tables, figures and sections of the paper whose numbers it compares; a page with any reads the scorecard.
-    problems
-        Problems that it is about: it is made if the run has one of them, and reads the tables of its figures.
-    tables
-        Tables of the run by the names of the notebook's parameters.
-    files
-        Files of the project by the names of the notebook's parameters.
-    settings
-        Keys of the config, such as ``experiments.nng_fig2``, by the names of the notebook's parameters; also
-        ``titles`` of the problems, and the ``pages`` about problems with their titles.
-    parameters
-        Other parameters of the notebook.
-    """
+    """A page, from the metadata ``page`` of its notebook. It shows the figures whose entries name it."""
 
     title: str
     paper: str = ""
     items: tuple[str, ...] = ()
+    """The paper that it is about, if any, and the tables, figures and sections of it whose numbers it compares: a page
+    with any reads the scorecard."""
     problems: tuple[str, ...] = ()
+    """A page about problems is made if the run has one of them, and reads the tables of its figures."""
     tables: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    """By the names of the notebook's parameters: tables of the run, files of the project, and keys of the config, such
+    as ``experiments.nng_fig2``, or ``titles`` of the problems, or ``pages`` about problems with their titles; values of
+    other parameters."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """The parts of a run that pages are given.
-
-    Attributes
-    ----------
-    folder, project
-        Its results, and the folder of the project.
-    config
-        Its settings.
-    problems
-        The settings of each problem that are shown: title, target, samplers, surrogates, iterations.
-    figures
-        The figures that are drawn (`rnshmc.plots.registry.run_figures`).
-    tables
-        Names of the tables that are made.
-    published
-        The tables of the papers; empty if the run is compared with none.
-    """
+    """The parts of a run that pages are given."""
 
     folder: str
     project: str
+    """The folder of its results, and that of the project."""
     config: Mapping[str, Any]
     problems: Mapping[str, Mapping[str, Any]]
+    """Its settings, and those of each problem that are shown: title, target, samplers, surrogates, iterations."""
     figures: Mapping[str, Drawing]
+    """Those that are drawn (`rnshmc.plots.registry.run_figures`)."""
     tables: Collection[str]
     published: Sequence[str]
+    """Names of the tables that are made, and the files of the papers; empty if the run is compared with none."""
 
 
 def read_pages(folder: Path, papers: Collection[str]) -> dict[str, Page]:
-    """The pages by the names of their notebooks, in the order of their figures.
+    """The pages by the names of their notebooks in a folder, in the order of their figures.
 
-    Parameters
-    ----------
-    folder
-        ``workflow/notebooks``; a notebook without the metadata ``page`` is none of these pages.
-    papers
-        Names of the papers.
-
-    Raises
-    ------
-    DataError
-        If a page has a key that does not exist, lacks its title, or names an unknown paper: the message names file
-        and key.
+    A notebook without the metadata ``page`` is none of them. Raises `DataError` if a page has a key that does not
+    exist, lacks its title, or names an unknown paper: the message names file and key.
     """
     paths = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
     order = [drawing.page for drawing in FIGURES if drawing.page in paths]

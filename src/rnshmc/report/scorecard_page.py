@@ -1,30 +1,19 @@
 """The page of the scorecard: every printed number compared with ours, starting with those that differ."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from rnshmc.report.pages import render
-from rnshmc.report.scorecard_text import Line, judged, lines, of_items, verdict_sentence
+from rnshmc.report.scorecard_text import judged, lines, of_items, verdict_sentence
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published
 from rnshmc.scorecard.rules import APART
 
-
-@dataclass(frozen=True)
-class Part:
-    """The lines of one paper."""
-
-    title: str
-    sentence: str
-    differing: Mapping[str, Sequence[Line]]
-    """Those that differ, under their headings, in the order of the scorecard."""
-    judged: Mapping[str, Sequence[Line]]
-    """Those with a verdict."""
-    folded: Mapping[str, Mapping[str, Sequence[Line]]]
-    """The others, by why they have none and how many they are."""
+Groups = Mapping[str, Sequence[Mapping[Hashable, Any]]]
+"""Lines of `rnshmc.report.scorecard_text.lines` under their headings, in the order of the scorecard."""
 
 
 def scorecard_page(
@@ -38,18 +27,11 @@ def scorecard_page(
     draws: int,
     paper_draws: float,
 ) -> str:
-    """The HTML of the scorecard.
+    """The HTML of the scorecard, `card`, of the published numbers.
 
-    Parameters
-    ----------
-    template
-        The jinja2 template; its includes are in the same folder.
-    card, numbers
-        From `rnshmc.scorecard.card.scorecard`, and the published numbers (`rnshmc.scorecard.published.read_published`).
-    papers, titles
-        Title of each paper, in the order of the page, and of each problem.
-    draws, paper_draws
-        Kept draws of the longest chains of the run, and of the longest chains in the papers.
+    `template` is a jinja2 template with its includes in the same folder; `papers` and `titles` have the title of each
+    paper, in the order of the page, and of each problem. `draws` and `paper_draws` are kept by the longest chains of
+    the run, and of the papers.
     """
     cards = {title: of_items(card, numbers, paper) for paper, title in papers.items()}
     return render(
@@ -63,23 +45,25 @@ def scorecard_page(
     )
 
 
-def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> Part:
-    unjudged = card["verdict"] == "not judged"
-    chosen = {
-        "differing": card["verdict"] == "differs",
-        "judged": judged(card),
-        f"Not judged in this run: {unjudged.sum()}": unjudged,
-        f"Not comparable: {card['verdict'].isin(APART).sum()}": card["verdict"].isin(APART),
+def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> dict[str, Any]:
+    """The lines of one paper: those that differ, those with a verdict, and the others by why they have none."""
+
+    def groups(rows: "pd.Series[bool]") -> Groups:
+        return _groups(lines(card[rows], numbers), titles)
+
+    unjudged, apart = card["verdict"] == "not judged", card["verdict"].isin(APART)
+    folded = {f"Not judged in this run: {unjudged.sum()}": unjudged, f"Not comparable: {apart.sum()}": apart}
+    return {
+        "title": title,
+        "sentence": verdict_sentence(card),
+        "differing": groups(card["verdict"] == "differs"),
+        "judged": groups(judged(card)),
+        "folded": {name: groups(rows) for name, rows in folded.items() if rows.any()},
     }
-    groups = {name: _groups(lines(card[rows], numbers), titles) for name, rows in chosen.items() if rows.any()}
-    differing, verdicts = groups.pop("differing", {}), groups.pop("judged", {})
-    return Part(title, verdict_sentence(card), differing, verdicts, folded=groups)
 
 
-def _groups(chosen: Sequence[Line], titles: Mapping[str, str]) -> dict[str, list[Line]]:
+def _groups(chosen: pd.DataFrame, titles: Mapping[str, str]) -> Groups:
     """The lines under the table, figure or section and the problem that they are about, in the order of the card."""
-    groups: dict[str, list[Line]] = {}
-    for line in chosen:
-        title = titles.get(line.problem, line.problem)
-        groups.setdefault(f"{line.heading}: {title}" if title else line.heading, []).append(line)
-    return groups
+    problems = chosen["problem"].map(lambda name: f": {titles.get(name, name)}" if name else "")
+    groups = chosen.groupby(chosen["heading"] + problems, sort=False)
+    return {str(heading): rows.to_dict("records") for heading, rows in groups}

@@ -1,7 +1,6 @@
 """The scorecard as text: each number in words, ours and the paper's, and counts of verdicts."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
@@ -23,33 +22,16 @@ _QUANTITIES = {
     "cpu_s": "seconds of 10000 draws",
     "median_ess_per_s": "median ESS per second",
 }
+_LINE = ["heading", "problem", "what", "printed", "ours", "error", "ratio", "verdict", "after_search", "note"]
 
 
-@dataclass(frozen=True)
-class Line:
-    """A row of the scorecard as text."""
-
-    heading: str
-    """The table, figure or section that it belongs to."""
-    problem: str
-    what: str
-    """Sampler and quantity for a cell of a table, the words for a statement."""
-    printed: str
-    ours: str
-    error: str
-    ratio: str
-    verdict: str
-    after_search: bool
-    note: str
-
-
-def lines(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Line]:
-    """The rows of a scorecard as text.
+def lines(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
+    """The rows of a scorecard as text, in the columns `_LINE`.
 
     `card` is from `rnshmc.scorecard.card.scorecard`, `numbers` are the published numbers that its rows are about.
     """
     published = by_key(numbers)
-    return [_line(row, published[_key(row)]) for row in card.to_dict("records")]
+    return pd.DataFrame([_line(row, published[_key(row)]) for row in card.to_dict("records")], columns=_LINE)
 
 
 def of_items(card: pd.DataFrame, numbers: Sequence[Published], paper: str, *items: str) -> pd.DataFrame:
@@ -74,16 +56,9 @@ def judged_numbers(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Pub
 
 def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
     """The rows of a scorecard as a table of texts, for a notebook."""
-    chosen = lines(card, numbers)
-    return pd.DataFrame(
-        {
-            "": [line.what for line in chosen],
-            "paper": [line.printed for line in chosen],
-            "ours": [f"{line.ours} {line.error}".strip() for line in chosen],
-            "verdict": [line.verdict for line in chosen],
-            "note": [line.note for line in chosen],
-        }
-    )
+    table = lines(card, numbers)
+    table["ours"] = [f"{ours} {error}".strip() for ours, error in zip(table["ours"], table["error"], strict=True)]
+    return table[["what", "printed", "ours", "verdict", "note"]].rename(columns={"what": "", "printed": "paper"})
 
 
 def sum_table(card: pd.DataFrame, papers: Mapping[str, str]) -> pd.DataFrame:
@@ -168,20 +143,19 @@ def _key(row: Mapping[Hashable, object]) -> Key:
     return str(row["paper"]), str(row["item"]), str(row["quantity"])
 
 
-def _line(row: Mapping[Hashable, object], number: Published) -> Line:
+def _line(row: Mapping[Hashable, object], number: Published) -> dict[str, object]:
+    """The heading and problem of a row, sampler and quantity or the words of a statement, and the rest as text."""
     ours, error, ratio, printed = (float(str(row[name])) for name in ("ours", "ours_se", "ratio", "printed"))
-    return Line(
-        heading=number.heading,
-        problem=number.problem,
-        what=number.statement or _what(number),
-        printed="" if pd.isna(printed) else f"{printed:.4g}",
-        ours=significant(ours),
-        error=plus_minus(error),
-        ratio="" if pd.isna(ratio) else significant(ratio),
-        verdict=str(row["verdict"]),
-        after_search=bool(row["after_search"]),
-        note=str(row["note"]),
-    )
+    return {
+        "heading": number.heading,
+        "problem": number.problem,
+        "what": number.statement or _what(number),
+        "printed": "" if pd.isna(printed) else f"{printed:.4g}",
+        "ours": significant(ours),
+        "error": plus_minus(error),
+        "ratio": "" if pd.isna(ratio) else significant(ratio),
+        **{name: row[name] for name in ("verdict", "after_search", "note")},
+    }
 
 
 def _what(number: Published) -> str:

@@ -97,7 +97,7 @@ def cells(metrics: Iterable[ChainMetrics]) -> dict[Cell, list[ChainMetrics]]:
 def estimates(
     metrics: Sequence[ChainMetrics], timings: Sequence[Timing], unmixed: Collection[Cell] = ()
 ) -> dict[Cell, dict[str, Estimate]]:
-    """All numbers of every problem and sampler; see `rnshmc.results.tables.results_table`.
+    """All numbers of every problem and sampler; see `rnshmc.results.tables.results_tables`.
 
     Raises `StoreError` if a cell has no timing, or its chains do not belong together.
     """

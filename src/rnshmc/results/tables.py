@@ -1,7 +1,7 @@
 """The tables of a run, from the metrics of its chains and from the timing stage.
 
 Seconds per iteration come from the timing stage alone, which has the machine to itself; everything else comes from the
-chains. All of it covers the kept iterations only, as in the papers' tables. `results_table` has every number of every
+chains. All of it covers the kept iterations only, as in the papers' tables. `results_tables` has every number of every
 problem; the tables of the papers are views of it.
 """
 
@@ -36,22 +36,20 @@ MIN_ESS_PER_CHAIN = 100
 """Minimum ESS per chain for reliable diagnostics (Vehtari et al. 2021)."""
 
 
-def results_table(
+def results_tables(
     metrics: Sequence[ChainMetrics],
     timings: Sequence[Timing],
     papers: Mapping[str, str],
     unmixed: Collection[Cell] = (),
-) -> pd.DataFrame:
-    """Every number of a run, one row per problem and sampler, in the columns `RESULTS_COLUMNS`.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every number of a run, one row per problem and sampler, in the columns `RESULTS_COLUMNS`, and standard errors.
 
-    Acceptance, effective sample sizes (`ess_*` Geyer's, `truncated_ess_*` those of paper B's implementation), calls of
-    the exact potential, gradient and metric per iteration, and `fit_s`, the processor seconds of the training, are
-    means over chains. `*_with_empty` are acceptance and effective sample sizes including trajectories of zero steps,
-    which paper B's implementation also draws (`ChainMetrics`). `s_per_iter` is the median over the blocks of the timing
-    stage. `training_draws` are the iterations of exact HMC before the training. `draws` are kept by each chain.
+    Means over chains: acceptance, effective sample sizes and calls per iteration (`ChainMetrics`), and `fit_s`, the
+    processor seconds of the training. `s_per_iter` is the median over the blocks of the timing stage. `training_draws`
+    are the iterations of exact HMC before the training. `draws` are kept by each chain.
 
-    With `rnshmc.sample` all evaluations and seconds from the first on are divided among its draws, and `ess_*` are
-    (sd / standard error of the mean)^2; columns that count along one Markov chain, `sample_s` and `total_s` are NaN.
+    With `rnshmc.sample` all evaluations and seconds from the first on are divided among its draws; columns that count
+    along one Markov chain, `sample_s` and `total_s` are NaN.
 
     `sample_s` are the seconds of 10000 iterations. `total_s` includes the start: `training_draws` of HMC, the training,
     and the rest of the 10000 iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per second of
@@ -60,32 +58,52 @@ def results_table(
     published implementation, with its gradients in each leapfrog step, its fixed-point iterations and its evaluations
     of the target; samplers that the baseline omits keep their own seconds. Without a baseline all are NaN.
 
-    `min_ess_per_value` is ess_min per call of the exact potential (`ChainMetrics.evaluations_per_iter`; a gradient
-    brings its value along). `mixed` is false for a sampler among `unmixed`, which has no speed-up; nor has any sampler
-    where that is HMC. `loaded` says that other work kept the machine busy while seconds were measured; `data` is the
-    origin of the data; `paper` is empty for a user's problem. ``papers`` has the paper of each problem that has one,
-    ``unmixed`` the cells whose chains did not mix (`unmixed_cells`). Raises `StoreError` if a timing is missing, or the
-    chains of a row differ in data, length, recipe, hidden units or training draws.
+    `min_ess_per_value` is ess_min per call of the exact potential. `mixed` is false for a sampler among `unmixed`
+    (`unmixed_cells`), which has no speed-up; nor has any sampler where that is HMC. `loaded` says that other work kept
+    the machine busy while seconds were measured; `data` is the origin of the data; `paper`, from `papers`, is empty for
+    a user's problem. Raises `StoreError` if a timing is missing, or the chains of a row differ in data, length, recipe,
+    hidden units or training draws.
+
+    Standard errors, in the same rows and columns, are taken over chains, for `s_per_iter` over blocks, and are NaN for
+    a single one; errors of sums, and relative errors of ratios, add in quadrature. HMC's speed-ups are 1 by definition,
+    without error.
     """
-    return _table(metrics, timings, papers, unmixed, "value")
+    loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
+    found = estimates(metrics, timings, unmixed)
+    labels = {
+        cell: {**_labels(cell, chains), "paper": papers.get(cell[0], ""), "mixed": cell not in unmixed}
+        for cell, chains in cells(metrics).items()
+    }
+    values, errors = (
+        [
+            {**labels[cell], "loaded": loaded[cell], **{name: getattr(number, part) for name, number in row.items()}}
+            for cell, row in found.items()
+        ]
+        for part in ("value", "error")
+    )
+    return _table(values), _table(errors)
 
 
-def results_standard_errors(
-    metrics: Sequence[ChainMetrics],
-    timings: Sequence[Timing],
-    papers: Mapping[str, str],
-    unmixed: Collection[Cell] = (),
-) -> pd.DataFrame:
-    """Standard errors of `results_table`, in the same rows and columns; NaN for a single chain or block.
+def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(RESULTS_COLUMNS)).astype(_COUNTS)
 
-    They are taken over chains, for `s_per_iter` over blocks; errors of sums, and relative errors of ratios, add in
-    quadrature. HMC's speed-ups are 1 by definition, without error.
-    """
-    return _table(metrics, timings, papers, unmixed, "error")
+
+def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
+    first = chains[0]
+    return {
+        "problem": cell[0],
+        "sampler": cell[1],
+        "recipe": first.recipe,
+        "hidden_units": first.hidden_units,
+        "training_draws": first.training_draws,
+        "chains": len(chains),
+        "draws": first.draws,
+        "data": first.origin,
+    }
 
 
 def read_results(path: Path) -> pd.DataFrame:
-    """Read `results_table`, or its standard errors, from a CSV file."""
+    """Read one of `results_tables` from a CSV file."""
     return pd.read_csv(path, dtype=_COUNTS)
 
 
@@ -136,42 +154,6 @@ def _warnings(row: Mapping[str, Any], chains: Sequence[ChainMetrics]) -> list[st
         *([f"{row['divergences']} divergences"] if row["divergences"] else []),
         *([f"{row['solver_failures']} failed solves"] if row["solver_failures"] else []),
     ]
-
-
-def _table(
-    metrics: Sequence[ChainMetrics],
-    timings: Sequence[Timing],
-    papers: Mapping[str, str],
-    unmixed: Collection[Cell],
-    part: str,
-) -> pd.DataFrame:
-    chains = cells(metrics)
-    loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
-    rows = [
-        {
-            **_labels(cell, chains[cell]),
-            "paper": papers.get(cell[0], ""),
-            "mixed": cell not in unmixed,
-            "loaded": loaded[cell],
-            **{name: getattr(estimate, part) for name, estimate in row.items()},
-        }
-        for cell, row in estimates(metrics, timings, unmixed).items()
-    ]
-    return pd.DataFrame(rows, columns=list(RESULTS_COLUMNS)).astype(_COUNTS)
-
-
-def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
-    first = chains[0]
-    return {
-        "problem": cell[0],
-        "sampler": cell[1],
-        "recipe": first.recipe,
-        "hidden_units": first.hidden_units,
-        "training_draws": first.training_draws,
-        "chains": len(chains),
-        "draws": first.draws,
-        "data": first.origin,
-    }
 
 
 MIXED_RHAT = 1.1

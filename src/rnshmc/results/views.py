@@ -20,7 +20,7 @@ class Column:
 
     name: str
     source: str
-    """Its name, and the column of `rnshmc.results.tables.results_table` that it renames."""
+    """Its name, and the column of `rnshmc.results.tables.results_tables` that it renames."""
     shown: str
     """How the pages of the report show it (`rnshmc.report.sections`); empty if it does not."""
     quantity: str

@@ -19,18 +19,9 @@ from rnshmc.scorecard.rules import APART, VERDICTS, Verdict
 from rnshmc.scorecard.settings import OtherSettings, reason_not_to_judge
 
 SCORECARD_COLUMNS = (
-    "paper",
-    "item",
-    "quantity",
-    "printed",
-    "ours",
-    "ours_se",
-    "ratio",
-    "verdict",
-    "after_search",
-    "note",
+    *("paper", "item", "quantity", "printed", "ours", "ours_se", "ratio"),
+    *("verdict", "after_search", "note"),
 )
-
 NOT_RUN = "not run"
 UNEXPLAINED = "unexplained"
 AFTER_SEARCH = "after a search"

@@ -49,14 +49,7 @@ class Measured:
 
     def per(self, other: "Measured") -> "Measured":
         """The ratio to another number, with the errors of both."""
-        return self._with(self.estimate.per(other.estimate), other)
-
-    def minus(self, other: "Measured") -> "Measured":
-        """The difference from another number, with the errors of both."""
-        (a, a_error), (b, b_error) = self.estimate, other.estimate
-        return self._with(Estimate(a - b, math.hypot(a_error, b_error)), other)
-
-    def _with(self, estimate: Estimate, other: "Measured") -> "Measured":
+        estimate = self.estimate.per(other.estimate)
         return Measured(estimate, self.samples, self.kind, self.other_data or other.other_data)
 
 

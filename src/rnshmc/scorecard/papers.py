@@ -1,6 +1,6 @@
 """The papers that the project regenerates: what is said of each in papers/papers.csv."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -17,10 +17,8 @@ Pages = Literal["each", "shared"]
 class Paper:
     """A paper."""
 
-    name: str
     title: str
-    citation: str
-    """Its key in the config, a heading, and the reference."""
+    """A heading."""
     view: str
     """The table of results in its layout (`rnshmc.results.views`)."""
     pages: Pages
@@ -28,7 +26,7 @@ class Paper:
     pages (`rnshmc.report.notebooks`)."""
 
 
-NO_PAPER = Paper("", "Problems of your own", "", "table1", "each")
+NO_PAPER = Paper("Problems of your own", "table1", "each")
 """How problems are shown that are of no paper."""
 
 
@@ -38,7 +36,15 @@ def read_papers(path: Path) -> dict[str, Paper]:
     Raises `DataError` if the file has other columns, or a cell that cannot be used: the message names file, line and
     column.
     """
-    return {paper.name: paper for paper in _papers(path)}
+    papers = {}
+    for source, row in read_rows(path, PAPERS_COLUMNS):
+        for column in ("paper", "title", "view"):
+            if not row[column]:
+                raise DataError(f"{source}, column {column}: empty")
+        if row["pages"] not in ("each", "shared"):
+            raise DataError(f"{source}, column pages: expected each or shared, got {row['pages']!r}")
+        papers[row["paper"]] = Paper(row["title"], row["view"], cast(Pages, row["pages"]))
+    return papers
 
 
 def papers_of(problems: Mapping[str, Mapping[str, Any]], papers: Collection[str]) -> dict[str, str]:
@@ -56,13 +62,3 @@ def papers_of(problems: Mapping[str, Mapping[str, Any]], papers: Collection[str]
     if unknown:
         raise ParameterError("configuration: " + "; ".join(unknown))
     return found
-
-
-def _papers(path: Path) -> Iterator[Paper]:
-    for source, row in read_rows(path, PAPERS_COLUMNS):
-        for column in ("paper", "title", "view"):
-            if not row[column]:
-                raise DataError(f"{source}, column {column}: empty")
-        if row["pages"] not in ("each", "shared"):
-            raise DataError(f"{source}, column pages: expected each or shared, got {row['pages']!r}")
-        yield Paper(row["paper"], row["title"], row["citation"], row["view"], cast(Pages, row["pages"]))

@@ -14,25 +14,8 @@ from rnshmc.scorecard.rules import APART, ONE_SIDED, Rule
 from rnshmc.store.csv_rows import read_rows
 
 COLUMNS = (
-    "item",
-    "heading",
-    "problem",
-    "sampler",
-    "quantity",
-    "printed",
-    "where",
-    "draws",
-    "chains",
-    "rule",
-    "bound",
-    "slack",
-    "bound_by",
-    "after_search",
-    "relative_to",
-    "measure",
-    "arguments",
-    "statement",
-    "note",
+    *("item", "heading", "problem", "sampler", "quantity", "printed", "where", "draws", "chains", "rule", "bound"),
+    *("slack", "bound_by", "after_search", "relative_to", "measure", "arguments", "statement", "note"),
 )
 """Columns of a paper's table; papers/README.md describes them."""
 

@@ -8,14 +8,14 @@ from rnshmc.errors import ParameterError
 from rnshmc.results.estimates import Estimate
 
 Apart = Literal["another machine", "by construction", "contradictory in print", "searched", "repeat"]
-Kind = Literal["within", "near", "factor", "cost", "gain", "at_least", "at_most"] | Apart
-Verdict = Literal["reproduced", "differs", "better than printed", "not judged"] | Apart
+Kind = Literal["within", "near", "factor", "cost", "gain", "at_least", "at_most", Apart]
+Verdict = Literal["reproduced", "differs", "better than printed", "not judged", Apart]
 Source = Literal["", "paper", "ours"]
 
 APART: tuple[Apart, ...] = get_args(Apart)
 """Why a number is compared in no run; rules and verdicts of the same names."""
-KINDS: tuple[str, ...] = ("within", "near", "factor", "cost", "gain", "at_least", "at_most", *APART)
-VERDICTS: tuple[str, ...] = ("reproduced", "differs", "better than printed", "not judged", *APART)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 ONE_SIDED: tuple[Kind, ...] = ("at_least", "at_most")
 WIDENED: tuple[Kind, ...] = ("within", "near")
 """Rules with a bound that standard errors can widen."""
@@ -87,16 +87,13 @@ class Rule:
         elif self.kind == "near":
             distance, error = _logarithmic(printed, ours, printed_error)
             # 15% less is further off in logarithms than 15% more.
-            bound, widest = abs(math.log(1 + math.copysign(self.bound, ours.value - printed))), self._widest_ratio
+            bound = abs(math.log(1 + math.copysign(self.bound, ours.value - printed)))
+            widest = math.log(1 + self.bound + self.slack)
         else:
             return self._of_seconds(printed, ours)
         if distance <= max(bound, min(SIGMAS * error, widest)):
             return "reproduced"
         return "not judged" if distance <= SIGMAS * error else "differs"
-
-    @property
-    def _widest_ratio(self) -> float:
-        return math.log(1 + self.bound + self.slack)
 
     def _of_statement(self, ours: Estimate) -> Verdict:
         beyond = ours.value - self.bound if self.kind == "at_least" else self.bound - ours.value

@@ -16,38 +16,54 @@ Draws = int | None
 """Required training draws of the network; a run with another number of them does not measure the number."""
 
 
-def cell(tables: Tables, *, number: Published, column: str, training_draws: Draws = None) -> Measured:
-    """A cell of the number's problem and sampler."""
-    return _cell(tables, number.problem, number.sampler, column, training_draws)
+def cell(
+    tables: Tables, *, number: Published, column: str, training_draws: Draws = None, iterations: int = 1
+) -> Measured:
+    """A cell of the number's problem and sampler; seconds per iteration can be those of several iterations."""
+    found = _cell(tables, number, column, training_draws)
+    return replace(found, estimate=found.estimate.times(iterations))
 
 
 def ess(tables: Tables, *, number: Published, column: str, training_draws: Draws = None) -> Measured:
     """An effective sample size, scaled to the published number of draws."""
-    return _scaled_ess(tables, number.problem, number.sampler, column, number.draws, training_draws)
-
-
-def seconds(tables: Tables, *, number: Published, column: str, iterations: int) -> Measured:
-    """Seconds of some iterations, from a column of seconds per iteration."""
-    return _scaled(_cell(tables, number.problem, number.sampler, column), iterations)
+    return _ess(tables, number, column, training_draws)
 
 
 def efficiency(tables: Tables, *, number: Published, ess: str, seconds: str, training_draws: Draws = None) -> Measured:
-    """Effective draws per second, scaled to the published number of draws; `ess` and `seconds` are columns."""
-    return _efficiency(tables, number.problem, number.sampler, (ess, seconds), training_draws, number.draws)
+    """Effective draws per second, scaled to the published number of draws; `ess` and `seconds` are columns.
+
+    NaN where chains did not mix. The error of a single chain's effective sample size is that of
+    `rnshmc.scorecard.noise`.
+    """
+    size = _ess(tables, number, ess, training_draws)
+    if not mixed(tables, number.problem, number.sampler):
+        size = replace(size, estimate=UNDEFINED)
+    elif math.isnan(size.estimate.error):
+        size = replace(size, estimate=size_with_error(size))
+    time = _cell(tables, number, seconds, training_draws)
+    value, error = time.estimate
+    # A single chain's total has no spread: what is known of the ratio's error is that of its effective sample size.
+    return size.per(replace(time, estimate=Estimate(value, 0.0 if math.isnan(error) else error)))
 
 
 def relative_efficiency(
     tables: Tables, *, number: Published, ess: str, seconds: str, other: str, training_draws: Draws = None
 ) -> Measured:
-    """Effective draws per second relative to those of another sampler on the same problem."""
-    base = _efficiency(tables, number.problem, other, (ess, seconds), None)
+    """Effective draws per second relative to those of another sampler on the same problem, at equal draws."""
+    number = replace(number, draws=1.0)
+    base = efficiency(tables, number=replace(number, sampler=other), ess=ess, seconds=seconds)
     if number.sampler == other:
         return replace(base, estimate=Estimate(1.0, 0.0))
-    return _efficiency(tables, number.problem, number.sampler, (ess, seconds), training_draws).per(base)
+    return efficiency(tables, number=number, ess=ess, seconds=seconds, training_draws=training_draws).per(base)
 
 
-def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draws: Draws = None) -> Measured:
-    where = {"problem": problem, "sampler": sampler}
+def mixed(tables: Tables, problem: str, sampler: str) -> bool:
+    """Whether the chains of a sampler mixed (`rnshmc.results.tables`)."""
+    return bool(rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})["mixed"].iloc[0])
+
+
+def _cell(tables: Tables, number: Published, column: str, training_draws: Draws = None) -> Measured:
+    where = {"problem": number.problem, "sampler": number.sampler}
     values, errors = (rows_where(tables, name, where) for name in (RESULTS, RESULTS + ERRORS))
     if training_draws is not None and values["training_draws"].iloc[0] != training_draws:
         raise NotRunError(RESULTS)
@@ -56,43 +72,6 @@ def _cell(tables: Tables, problem: str, sampler: str, column: str, training_draw
     return Measured(estimate, chains, "chain", rests_on_other_data(values))
 
 
-def _scaled_ess(
-    tables: Tables, problem: str, sampler: str, column: str, draws: float, training_draws: Draws = None
-) -> Measured:
-    size = _cell(tables, problem, sampler, column, training_draws)
-    kept = _cell(tables, problem, sampler, "draws")
-    return replace(_scaled(size, draws / kept.estimate.value), effective=size.estimate.value)
-
-
-def _comparable_ess(
-    tables: Tables, problem: str, sampler: str, column: str, draws: float, training_draws: Draws = None
-) -> Measured:
-    """An effective sample size to divide by another, NaN where chains did not mix.
-
-    The error of a single chain's is that of `rnshmc.scorecard.noise`.
-    """
-    size = _scaled_ess(tables, problem, sampler, column, draws, training_draws)
-    if not mixed(tables, problem, sampler):
-        return replace(size, estimate=UNDEFINED)
-    return replace(size, estimate=size_with_error(size)) if math.isnan(size.estimate.error) else size
-
-
-def mixed(tables: Tables, problem: str, sampler: str) -> bool:
-    """Whether the chains of a sampler mixed (`rnshmc.results.tables`)."""
-    return bool(rows_where(tables, RESULTS, {"problem": problem, "sampler": sampler})["mixed"].iloc[0])
-
-
-def _scaled(measured: Measured, factor: float) -> Measured:
-    value, error = measured.estimate
-    return replace(measured, estimate=Estimate(factor * value, factor * error))
-
-
-def _efficiency(
-    tables: Tables, problem: str, sampler: str, columns: tuple[str, str], training_draws: Draws, draws: float = 1.0
-) -> Measured:
-    ess_column, seconds_column = columns
-    size = _comparable_ess(tables, problem, sampler, ess_column, draws, training_draws)
-    seconds = _cell(tables, problem, sampler, seconds_column, training_draws)
-    value, error = seconds.estimate
-    # A single chain's total has no spread: what is known of the ratio's error is that of its effective sample size.
-    return size.per(replace(seconds, estimate=Estimate(value, 0.0 if math.isnan(error) else error)))
+def _ess(tables: Tables, number: Published, column: str, training_draws: Draws) -> Measured:
+    size, kept = _cell(tables, number, column, training_draws), _cell(tables, number, "draws").estimate.value
+    return replace(size, estimate=size.estimate.times(number.draws / kept), effective=size.estimate.value)

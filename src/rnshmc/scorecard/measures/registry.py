@@ -2,10 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from rnshmc.errors import DataError, StoreError
 from rnshmc.scorecard.measured import Measured, NotRunError, Tables
-from rnshmc.scorecard.measures import adaptation, cells, posteriors, runs, sweeps
+from rnshmc.scorecard.measures import adaptation, cells, posteriors, runs
 from rnshmc.scorecard.published import Published
 
 Measure = Callable[..., Measured]
@@ -17,16 +18,11 @@ MEASURES: Mapping[str, Measure] = {
     for measure in (
         cells.cell,
         cells.ess,
-        cells.seconds,
         cells.efficiency,
         cells.relative_efficiency,
         runs.mean,
         runs.ratio_of_means,
-        runs.paired_ratio,
-        runs.paired_difference,
-        sweeps.change,
-        sweeps.exponent,
-        sweeps.end_over_start,
+        runs.exponent,
         adaptation.final_acceptance,
         adaptation.early_error,
         adaptation.overall_error,
@@ -34,6 +30,9 @@ MEASURES: Mapping[str, Measure] = {
         posteriors.marginals,
         posteriors.variance,
     )
+} | {
+    "paired_ratio": partial(runs.paired, ratio=True),
+    "paired_difference": partial(runs.paired, ratio=False),
 }
 
 

@@ -2,11 +2,12 @@
 
 `table` is a table of the run and `column` one of its columns; `per` names the columns that identify independent runs.
 Every other argument is a column and its required value (`rnshmc.scorecard.measured.rows_where`); `first` and `last` are
-columns of which only the smallest or the largest value is used.
+columns of which only the smallest or the largest value is used; `along` is the column that a sweep varies.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,27 +46,10 @@ def ratio_of_means(
     return first.per(second)
 
 
-def paired_ratio(
+def paired(
     tables: Tables,
     *,
-    table: str,
-    column: str,
-    key: str,
-    name: float | str,
-    other: float | str,
-    per: Names,
-    last: str = "",
-    **where: Any,
-) -> Measured:
-    """Where `key` is `name` over where it is `other`, run by run: the geometric mean over runs."""
-    rows = [selected(tables, table, {**where, key: value}, last=last) for value in (name, other)]
-    first, second = (by_run(part, part[column], per) for part in rows)
-    return geometric((first / second).dropna(), per, rows[0])
-
-
-def paired_difference(
-    tables: Tables,
-    *,
+    ratio: bool,
     table: str,
     column: str,
     key: str,
@@ -73,15 +57,41 @@ def paired_difference(
     other: float | str,
     per: Names,
     first: str = "",
+    last: str = "",
     **where: Any,
 ) -> Measured:
-    """Where `key` is `name` minus where it is `other`, run by run."""
-    rows = [selected(tables, table, {**where, key: value}, first=first) for value in (name, other)]
-    ours, theirs = (by_run(part, part[column], per) for part in rows)
-    differences = (ours - theirs).dropna()
-    if differences.empty:
+    """Where `key` is `name` compared with where it is `other`, run by run: the geometric mean ratio or mean difference.
+
+    `name` and `other` can be ``largest`` and ``smallest``, the ends of a sweep.
+    """
+    settings = rows_where(tables, table, where)[key]
+    if settings.nunique() < 2:
+        raise NotRunError(key)
+    ends = {"smallest": settings.min(), "largest": settings.max()}
+    rows, others = (
+        selected(tables, table, {**where, key: ends.get(str(value), value)}, first=first, last=last)
+        for value in (name, other)
+    )
+    ours, theirs = (by_run(part, part[column], per) for part in (rows, others))
+    compared = (ours / theirs if ratio else ours - theirs).dropna()
+    if compared.empty:
         raise NotRunError(table)
-    return over(differences, per, rows[0])
+    if not ratio:
+        return over(compared, per, rows)
+    logarithm = over(compared.apply(np.log), per, rows)
+    value = math.exp(logarithm.estimate.value)
+    return replace(logarithm, estimate=Estimate(value, value * logarithm.estimate.error))
+
+
+def exponent(tables: Tables, *, table: str, column: str, along: str, per: str, **where: Any) -> Measured:
+    """The exponent p of number ~ `along`^p: one least-squares line through the logarithms per run."""
+    rows = rows_where(tables, table, where)
+    if rows[along].nunique() < 2:
+        raise NotRunError(along)
+    curves = rows.pivot_table(index=per, columns=along, values=column).dropna()
+    settings = np.log(curves.columns.to_numpy(dtype=float))
+    slopes = [float(np.polyfit(settings, np.log(curve), 1)[0]) for curve in curves.to_numpy(dtype=float)]
+    return over(pd.Series(slopes), per, rows)
 
 
 def selected(tables: Tables, table: str, where: dict[str, Any], *, first: str = "", last: str = "") -> pd.DataFrame:
@@ -102,16 +112,6 @@ def by_run(rows: pd.DataFrame, values: pd.Series, per: Names) -> "pd.Series[Any]
 def over(values: "pd.Series[Any]", per: Names, rows: pd.DataFrame) -> Measured:
     """The mean of independent values."""
     return Measured.over_runs(values, _kind(per), other_data=rests_on_other_data(rows))
-
-
-def geometric(ratios: "pd.Series[Any]", per: Names, rows: pd.DataFrame) -> Measured:
-    """The geometric mean of independent ratios."""
-    if ratios.empty:
-        raise NotRunError
-    logarithms = Estimate.over(np.log(ratios))
-    ratio = math.exp(logarithms.value)
-    estimate = Estimate(ratio, ratio * logarithms.error)
-    return Measured(estimate, len(ratios), _kind(per), rests_on_other_data(rows))
 
 
 def _names(names: Names) -> list[str]:

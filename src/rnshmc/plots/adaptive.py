@@ -1,0 +1,116 @@
+"""Adaptive chains: acceptance by training points, and error by time (paper A, Figs. 7 and 8)."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from rnshmc.plots.drawing import Drawing
+from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
+from rnshmc.plots.style import ALARM, PAPER, WIDTH, log_axis, sampler_legend, sampler_style
+from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import in_order
+
+ADAPTIVE = "arns_hmc"
+BAND = (0.05, 0.95)
+_BASELINE_LINE = (0, (5, 2))
+BAND_ALPHA = 0.2
+
+
+def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
+    """Acceptance of adaptive chains against the number of training points (paper A, Fig. 7), one panel per problem.
+
+    The line is the median over chains, the band contains 90% of them; the dashed red line is the mean acceptance of
+    HMC. The table is from `rnshmc.results.adaptation.acceptance_by_training`.
+    """
+    table = table[table["sampler"] == ADAPTIVE]
+    origins, style = origins_of(table), sampler_style(ADAPTIVE)
+    figure = Figure(figsize=(WIDTH, 0.9 + 2.2 * max(rows_of(origins), 1)), layout="constrained")
+    for ax, problem in problem_panels(figure, origins, titles, "training points"):
+        part = table[table["problem"] == problem]
+        by_size = part.groupby("training_points")["ap"]
+        low, middle, high = (by_size.quantile(share) for share in (BAND[0], 0.5, BAND[1]))
+        ax.fill_between(low.index, low, high, color=style.colour, alpha=0.25, linewidth=0)
+        ax.plot(middle.index, middle, color=style.colour, linewidth=1.5)
+        ax.axhline(part["hmc_ap"].iloc[0], color=ALARM, linestyle=_BASELINE_LINE, linewidth=1.5)
+        ax.set_ylim(0, 1)
+    figure.supylabel("acceptance probability", size="medium")
+    handles = [
+        Line2D([], [], color=style.colour, label=f"{style.label}, median over chains"),
+        Patch(color=style.colour, alpha=0.25, linewidth=0, label="90% of the chains"),
+        Line2D([], [], color=ALARM, linestyle=_BASELINE_LINE, label="HMC, mean"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+FIG7 = Drawing(
+    name="fig7",
+    title="Acceptance of ARNS-HMC as the training set grows (paper A, Fig. 7)",
+    draw=acceptance_by_training,
+    reads=("fig7",),
+    page="adaptive",
+    caption="Acceptance against the number of training points: median over chains, and a band that contains 90% of "
+    "them. The dashed red line is the mean acceptance of HMC. Each point averages the acceptance "
+    "probabilities of a window of iterations, whose length is the column ``window`` of ``fig7.csv``.",
+)
+
+
+def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
+    """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
+
+    Lines are medians over chains, bands extend from the lowest to the highest chain. A surrogate's line begins with a
+    mark where it has taken over in all chains; until then every sampler is HMC. A sampler whose surrogate takes over
+    after the last second of the table has no line. In the table, `rnshmc.results.adaptation.error_by_time`, all chains
+    of a problem have the same seconds.
+    """
+    origins = origins_of(table)
+    figure = Figure(figsize=(WIDTH, 0.9 + 2.3 * max(rows_of(origins), 1)), layout="constrained")
+    for ax, problem in problem_panels(figure, origins, titles, "seconds, exploration and fit included"):
+        errors = {
+            str(sampler): _errors(rows) for sampler, rows in table[table["problem"] == problem].groupby("sampler")
+        }
+        ax.set(xscale="log", yscale="log")
+        for sampler in in_order(errors):
+            _draw(ax, errors[sampler], sampler)
+        log_axis(ax.xaxis)
+        log_axis(ax.yaxis)
+    figure.supylabel("relative error of the posterior mean", size="medium")
+    band = Patch(color=PAPER, alpha=BAND_ALPHA, linewidth=0, label="lowest to highest chain")
+    sampler_legend(figure, table["sampler"], extra=[band])
+    return figure
+
+
+def _errors(rows: pd.DataFrame) -> pd.DataFrame:
+    """Error of each chain (a column each) by seconds; for surrogates, from where they have taken over in all chains."""
+    errors = rows.pivot(index="seconds", columns="chain", values="rem")
+    if rows["sampler"].iloc[0] == BASELINE:
+        return errors
+    driven = rows[rows["phase"] == "sample"].groupby("chain")["seconds"].min().reindex(errors.columns)
+    return errors.iloc[:0] if driven.hasnans else errors.truncate(before=driven.max())
+
+
+def _draw(ax: Axes, errors: pd.DataFrame, sampler: str) -> None:
+    if errors.empty:
+        return
+    style = sampler_style(sampler)
+    median = errors.median(axis=1)
+    low, high = errors.min(axis=1), errors.max(axis=1)
+    ax.fill_between(errors.index, low, high, color=style.colour, alpha=BAND_ALPHA, linewidth=0)
+    ax.plot(median.index, median, **style.drawing, linewidth=1.6)
+    if sampler != BASELINE:
+        ax.plot(median.index[0], median.iloc[0], style.marker, color=style.colour, markersize=6)
+
+
+FIG8 = Drawing(
+    name="fig8",
+    title="Error of the mean against running time (paper A, Fig. 8)",
+    draw=error_by_time,
+    reads=("fig8",),
+    page="adaptive",
+    caption="Relative error of the posterior mean: medians over chains at equal seconds, with bands from the lowest to "
+    "the highest chain. The clock starts with the chain; exploration and fit count, at the seconds that the timing "
+    "stage measured. The mean is that of all states since the beginning of the training set. A mark is where a "
+    "surrogate takes over; until then every sampler is HMC. All lines end with the first sampler that is through.",
+)

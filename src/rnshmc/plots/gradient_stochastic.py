@@ -1,0 +1,124 @@
+"""Histograms and traces of coefficients by several samplers (paper B, Figs. 9 and 10)."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rnshmc.plots.drawing import Drawing
+from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, sampler_style, variant_styles
+from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import base_sampler, in_order, sampler_label
+
+UNCORRECTED = "sghmc"
+"""The sampler without a Metropolis step, whose histograms can be many times as wide as the posterior."""
+PADDING, MARGIN = 0.05, 0.06
+"""Free space beside histograms, and above and below traces, as shares of their ranges."""
+
+
+def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
+    """Histograms of each coefficient on a logarithmic scale: a row for each sampler, with that of exact HMC as an area.
+
+    The axis contains the histograms of all samplers that leave the posterior invariant, and the narrowest of the
+    others. The table is from `rnshmc.results.network_posteriors.histogram_table`.
+    """
+    coordinates = [int(number) for number in table["coordinate"].unique()]
+    rows = [sampler for sampler in in_order(table["sampler"]) if sampler != BASELINE]
+    figure = Figure(figsize=(WIDTH, 0.7 + 0.95 * len(rows)), layout="constrained")
+    axes = figure.subplots(len(rows), len(coordinates), sharex="col", sharey=True, squeeze=False)
+    for column, number in zip(axes.T, coordinates, strict=True):
+        part = table[table["coordinate"] == number]
+        for ax, sampler in zip(column, rows, strict=True):
+            _exact(ax, part[part["sampler"] == BASELINE])
+            _histogram(ax, part[part["sampler"] == sampler], sampler)
+            ax.set(xlim=_place(part), yscale="log")
+        column[-1].locator_params(axis="x", nbins=6)
+        column[-1].set_xlabel(coordinate_label(number, r"\beta"))
+    for ax, sampler in zip(axes[:, 0], rows, strict=True):
+        ax.set_title(f"{sampler_label(sampler)}, over {sampler_label(BASELINE)} in grey", size=8.8)
+    figure.supylabel("posterior density", size="medium")
+    figure.suptitle(plain(title))
+    mark_origin(figure, str(table["data"].iloc[0]))
+    return figure
+
+
+def _edges(bins: pd.DataFrame) -> npt.NDArray[np.float64]:
+    return np.append(bins["low"].to_numpy(dtype=float), bins["high"].iloc[-1])
+
+
+def _exact(ax: Axes, bins: pd.DataFrame) -> None:
+    if len(bins):
+        ax.stairs(bins["density"], _edges(bins), fill=True, color=sampler_style(BASELINE).colour, alpha=0.2)
+
+
+def _histogram(ax: Axes, bins: pd.DataFrame, sampler: str) -> None:
+    # Solid, and variants in one colour: each row has one sampler, and dashes would hide the steps.
+    ax.stairs(bins["density"], _edges(bins), color=sampler_style(sampler).colour, linewidth=1.2)
+
+
+def _place(bins: pd.DataFrame) -> tuple[float, float]:
+    """Limits of the axis."""
+    ends = bins.groupby("sampler").agg(low=("low", "min"), high=("high", "max"))
+    approximate = ends.index.map(base_sampler) == UNCORRECTED
+    widths = (ends["high"] - ends["low"]).where(approximate)
+    kept = ends[~approximate | (widths == widths.min())]
+    low, high = kept["low"].min(), kept["high"].max()
+    return low - PADDING * (high - low), high + PADDING * (high - low)
+
+
+FIG9 = Drawing(
+    name="nng_fig9",
+    title="Distributions sampled by HMC, NNg-HMC and SGHMC (paper B, Fig. 9)",
+    draw=coefficient_histograms,
+    reads=("nng_fig9",),
+    page="gradient_stochastic",
+    problem="cover_type",
+    caption="Histograms of the draws of two coefficients, on a logarithmic scale, of the logistic regression on Cover "
+    "Type with a Laplace prior, a row for each sampler over HMC in grey: NNg-HMC, which samples the posterior, and "
+    'SGHMC without correction at leapfrog steps of {% for name, entry in samplers.items() if "friction" in entry %}{{ '
+    '", " if not loop.first }}{{ entry.step_size }} ({{ name | replace("sghmc_", "") }}){% endfor %}; their squares '
+    "are what the paper calls step sizes. The axis is wide enough for the narrowest histogram of SGHMC; the others "
+    "extend beyond it. The two coefficients are those with the largest absolute posterior means by HMC.",
+)
+
+
+def trace_rows(table: pd.DataFrame, title: str) -> Figure:
+    """Traces of one coefficient, a row for each sampler (Fig. 10).
+
+    Samplers with a Metropolis step have the same axes. Those without have their own axes, because they move much
+    farther. The table is from `rnshmc.results.network_posteriors.trace_table`.
+    """
+    styles = variant_styles(table["sampler"])
+    corrected = table.loc[table["sampler"].map(base_sampler) != UNCORRECTED, "value"]
+    figure = Figure(figsize=(WIDTH, 0.7 + 1.3 * len(styles)), layout="constrained")
+    axes = figure.subplots(len(styles), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, (sampler, style) in zip(axes, styles.items(), strict=True):
+        part = table[table["sampler"] == sampler]
+        ax.plot(part["iteration"], part["value"], color=style.colour, linewidth=0.6, rasterized=True)
+        ax.margins(x=0, y=MARGIN)
+        if base_sampler(sampler) == UNCORRECTED:
+            ax.set_title(f"{style.label}: no Metropolis step")
+        else:
+            ax.set_title(f"{style.label}: acceptance {part['acceptance'].iloc[0]:.2f}")
+            ax.update_datalim([(1, corrected.min()), (1, corrected.max())])
+            ax.autoscale_view()
+        ax.set_ylabel(coordinate_label(int(part["coordinate"].iloc[0]), r"\beta"))
+    axes[-1].set_xlabel("iteration")
+    figure.suptitle(plain(title))
+    mark_origin(figure, str(table["data"].iloc[0]))
+    return figure
+
+
+FIG10 = Drawing(
+    name="nng_fig10",
+    title="Traces by NNg-HMC and SGHMC (paper B, Fig. 10)",
+    draw=trace_rows,
+    reads=("nng_fig10",),
+    page="gradient_stochastic",
+    problem="cover_type",
+    caption="Traces of a coefficient of the logistic regression on Cover Type by NNg-HMC, by SGHMC with "
+    "Metropolis-Hastings correction, and by SGHMC without correction: the first chain of each, for the number "
+    "of iterations that all have. Titles give the acceptance. Without correction the chain moves much "
+    "farther, so its axis has another scale. The coefficient is the first of Fig. 9.",
+)
