@@ -67,8 +67,8 @@ def _beside(overheads: Sequence[Mapping[str, str]]) -> list[str]:
         return []
     commit, seeds = overheads[0]["commit"], overheads[0]["seeds"]
     return [
-        f"The table has the overhead in processor seconds on one BLAS thread, and the units, of a run before (commit "
-        f"{commit}) and now, alternating on one machine; medians over {seeds} seeds:",
+        f"Overheads, in processor seconds on one BLAS thread, and units at commit {commit} (before) and now, in "
+        f"alternate runs on one machine; medians over {seeds} seeds:",
         "",
         f"    scripts/in-env.sh python benchmarks/overhead.py {commit} --output docs/peers-overheads.csv",
         "",

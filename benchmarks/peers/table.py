@@ -284,7 +284,7 @@ def _machine(runs: Sequence[Verdict], earlier: int) -> str:
         f"    {_COMMAND}",
         "",
         f"{machine()}. Other programs ran at the same time, so seconds "
-        f"are rough. Of {len(runs)} runs on this page {len(runs) - earlier} were made when it was last written, the "
+        f"are rough. Of the {len(runs)} runs on this page, {len(runs) - earlier} were made for its last update, the "
         "others earlier by the same command.",
         "",
         f"Versions: {versions(runs)}.",
@@ -297,7 +297,7 @@ _COMMAND = "snakemake --snakefile benchmarks/peers/Snakefile --cores 2"
 
 _HEAD = """# Comparison with other samplers
 
-How many evaluation units each sampler needs to match the accuracy of 1000 independent draws.
+This page reports how many evaluation units each sampler needs to match the accuracy of 1000 independent draws.
 """
 
 _MEASURES = """## What is measured
@@ -321,7 +321,7 @@ _MEASURES = """## What is measured
 _TABLES = """## Tables by posterior
 
 Samplers are in the order of their median units. The accuracy of a reference is in independent draws, for means / for
-variances. A unit took at least the time that is given.
+variances. The time of a unit is its minimum.
 """
 
 
