@@ -62,9 +62,9 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
         "The table has the units needed until means and variances of the constrained parameters both have the accuracy "
         "of 1000 independent draws: the median over seeds, with the largest in parentheses. [The comparison with "
         "other samplers](peers.md#what-is-measured) describes how units are counted and extrapolated, and what the "
-        "overhead is. Starts are drawn uniformly from (-1, 1) for each "
-        "unconstrained parameter; Stan's own NUTS draws them from (-2, 2), its default. The last columns have the "
-        "number of results marked good, and the number of these that are accurate.",
+        "overhead is. Starts are drawn uniformly from (-1, 1) for each unconstrained parameter; Stan's own NUTS draws "
+        "them from (-2, 2), its default. The last columns have the number of results marked good, and the number of "
+        "these that are accurate.",
         "",
         "| posterior | d | rnshmc.sample | nutpie, low rank | Stan's NUTS | nutpie / ours | overhead | seed 1 reports "
         "| good | rightly |",
