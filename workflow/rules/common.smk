@@ -49,8 +49,8 @@ check_schema(
     dict.fromkeys([Path(project_path("config/config.yaml")), *internals.config_files(workflow)]),
 )
 check_config(config)
-# Jobs keep freed memory for their next arrays. By default, glibc returns arrays of some MB to the system, and the next ones cost a page fault
-# for every 4 kB: a quarter of a gradient of the Gaussian process regression.
+# Jobs keep freed memory for their next arrays. By default, glibc returns arrays of some MB to the system, and the next
+# ones cost a page fault for every 4 kB: a quarter of a gradient of the Gaussian process regression.
 MEMORY_SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**30)}
 # Settings of the user's environment take precedence.
 for name, value in {**MPI_SETTINGS, **MEMORY_SETTINGS}.items():
@@ -80,8 +80,8 @@ REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] =
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
 # Keys of a sampler's entry about its runs; the others define its transitions.
 RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
-# Samplers that are also timed like the published implementation: HMC with its gradients in each step and, with another target, RMHMC too,
-# but with our solver, so that seconds and effective sample sizes belong to the same sampler.
+# Samplers that are also timed like the published implementation: HMC with its gradients in each step and, with another
+# target, RMHMC, but with our solver, so that seconds and effective sample sizes belong to the same sampler.
 TIMED_AS_PUBLISHED = [
     (name, sampler)
     for name, entry in PROBLEMS.items()
@@ -204,7 +204,7 @@ def surrogate_of(wildcards):
 
 
 def chain_number(wildcards):
-    """1 for chain1."""
+    """Number of a chain: 1 for chain1."""
     return int(wildcards.chain.removeprefix("chain"))
 
 

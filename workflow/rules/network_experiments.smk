@@ -53,7 +53,7 @@ rule nng_table4:
 SCHEDULED, SWAPPED, DESIGNED = (
     config["experiments"][figure]["problem"] for figure in ("nng_fig1", "nng_fig4", "nng_fig5")
 )
-# The problem of each figure that is of one, where the run has both.
+# The problem of each figure that shows one problem, if the run has both.
 NETWORK_FIGURES = {
     figure: name
     for figure, name in {

@@ -1,4 +1,5 @@
-# Parameters and inputs of rules: what shapes draws and seconds, as one dictionary each, and what figures and pages read.
+# Parameters and inputs of rules: everything that determines draws and seconds, as one dictionary each, and the files of
+# figures and pages.
 
 
 def names_of(problem):
@@ -12,7 +13,7 @@ def start_of(problem):
 
 
 def explore_spec(wildcards):
-    """All that shapes an exploration."""
+    """Everything that determines an exploration."""
     name = wildcards.problem
     recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
     return {
@@ -29,7 +30,7 @@ def explore_spec(wildcards):
 
 
 def sampler_spec(wildcards, **more):
-    """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
+    """Everything that determines a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
     entry = problem_entry(wildcards)["samplers"][wildcards.sampler]
     name = surrogate_of(wildcards)
     spec = {
@@ -47,7 +48,7 @@ def sampler_spec(wildcards, **more):
 
 
 def published_spec(wildcards):
-    """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
+    """Everything that determines the seconds of a sampler as published: its own settings and those of the problem's baseline."""
     spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
     kind, steps = published_target(wildcards), {
         "gradients_per_step": problem_entry(wildcards)["baseline"]["gradients_per_step"]
@@ -71,14 +72,14 @@ def timing_settings(problem, sampler):
 
 
 def timed(problem):
-    """The samplers of a problem that are timed: each as it runs, then those that the published code runs otherwise."""
+    """The timed samplers of a problem: each as it runs, then those that run differently in the published code."""
     plain = [(sampler, False) for sampler in samplers(problem) if sampler != AUTO]
     published = [(sampler, True) for name, sampler in TIMED_AS_PUBLISHED if name == problem]
     return [SimpleNamespace(problem=problem, sampler=sampler, published=way) for sampler, way in plain + published]
 
 
 def timed_code(problem):
-    """Registry entries of all that is timed on a problem."""
+    """Registry entries of everything that is timed on a problem."""
     entries = [
         sampler_code(cell, TARGETS[published_target(cell)] if cell.published else None) for cell in timed(problem)
     ]
@@ -86,7 +87,7 @@ def timed_code(problem):
 
 
 def timing_spec(wildcards):
-    """All that shapes the seconds of a problem's samplers."""
+    """Everything that determines the seconds of a problem's samplers."""
     return {
         "problem": wildcards.problem,
         "seed": config["seed"],
