@@ -37,7 +37,7 @@ def angle_lines(names: Sequence[str], transform: Transform) -> list[str]:
 
 
 def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> Iterator[Finding]:
-    """Findings on angles that are all around the circle, from the parameters of a surrogate or of exact chains."""
+    """Findings on angles spread around the whole circle, from the parameters of a surrogate or of exact chains."""
     angles = transform.angles
     if angles is None:
         return
@@ -54,6 +54,6 @@ def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> 
         if length < TOLERATED:
             yield Finding(
                 "doubtful",
-                f"{names[k]} is all around the circle (mean resultant length {length:.2g}): its mean and sd depend on "
-                "where the circle is cut and mean little.",
+                f"{names[k]} is spread around the whole circle (mean resultant length {length:.2g}): its mean and sd "
+                "depend on where the circle is cut.",
             )

@@ -127,8 +127,8 @@ def _exact_potential(archive: Archive, expected: int, tuning: AdaptedHMC) -> Cal
         def potential(z: Array) -> tuple[Array, Array]:
             if archive.spent.units > most:
                 raise Stopped(
-                    f"{STAGE} takes far more than the {expected} units that were expected, because its steps have "
-                    "to be short; other parameters may make it easier"
+                    f"{STAGE} takes far more than the expected {expected} units, because its steps have to be "
+                    "short; other parameters may help"
                 )
             values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
             for row, one in enumerate(archive.evaluate(whitening.unwhiten(z), STAGE)):

@@ -116,9 +116,8 @@ class _UnboundedDescent:
         length = float(np.linalg.norm(step))
         if self.steps + 1 >= TRIES and length > self.far:
             raise ParameterError(
-                f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
-                f"where the last step was {length:.3g} long, and rises faster with each step. Is this "
-                "minus the log density?"
+                f"target: the density grows without bound: its logarithm is {-end.value:.3g} after a step of length "
+                f"{length:.3g}, and rises faster with each step. Is this minus the log density?"
             )
         return _UnboundedDescent(self.far, self.steps + 1, decrease)
 

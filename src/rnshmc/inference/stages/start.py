@@ -107,8 +107,8 @@ def check_own(
         # Of a power law as of s^-n; a density that is zero so far out has an integral.
         if math.isfinite(near) and math.isfinite(far) and far - near < (1.0 + POWER) * math.log(LARGE[1] / LARGE[0]):
             raise ParameterError(
-                f"likelihood: the posterior has no finite integral over {names[own]}, for its density falls no faster "
-                f"than 1 / {names[own]} towards infinity: give {names[own]} a prior or an upper bound, or more data"
+                f"likelihood: the posterior has no finite integral over {names[own]}, because its density falls no "
+                f"faster than 1 / {names[own]} towards infinity: give {names[own]} a prior or an upper bound"
             )
 
 
