@@ -1,5 +1,4 @@
-# Parameters and inputs of rules: everything that determines draws and seconds, as one dictionary each, and the files of
-# figures and pages.
+# Parameters and inputs of rules: what determines draws and seconds, as one dictionary each, and files of figures.
 
 
 def names_of(problem):
