@@ -140,7 +140,7 @@ def check_gradient(archive: Archive, first: Evaluation, rng: np.random.Generator
         return (doubt,)
     hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
     if found.opposite:
-        hint = "The sign is wrong: is one of the two that of the negative log density?"
+        hint = "The sign is wrong: does one of them belong to minus the log density?"
     raise ParameterError(f"gradient: it is wrong: {compared} {hint}")
 
 
