@@ -8,8 +8,8 @@ from snakemake.utils import min_version, update_config
 
 min_version("9.17")
 
-# What a config leaves out is as in the run "paper". As a module the workflow has another config, of the user's, and a
-# `configfile` here would not be read.
+# Keys that a config leaves out have the values of the run "paper". If the workflow is used as a module, the config is the
+# user's, and a `configfile` here would not be read.
 own, config = config, deepcopy(config)
 for layer in (load_configfile(Path(workflow.snakefile).parent / "config/config.yaml"), own):
     update_config(config, layer)

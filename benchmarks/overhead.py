@@ -1,6 +1,6 @@
 """Overhead and units of `rnshmc.sample` and of another commit's, run alternately: medians over seeds.
 
-    scripts/in-env.sh python benchmarks/overhead.py COMMIT [--seeds 3] [--output docs/peers-overheads.csv] [problem ...]
+    scripts/in-env.sh python benchmarks/overhead.py COMMIT [--seeds 3] [problem ...]
 
 The problems are from benchmarks/peers; make their data first:
 
@@ -10,7 +10,6 @@ Processor seconds outside the target, on one BLAS thread.
 """
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -23,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "benchmarks/results/peers-data"
 PROBLEMS = ("bank", "lr_simulated", "a9a", "pde_precise")
 MAX_UNITS, MAX_SECONDS = 60000, 600
-COLUMNS = ("problem", "commit", "seeds", "seconds_then", "seconds_now", "units_then", "units_now")
 
 
 def run(project: Path, problem: str, seed: int, output: Path) -> tuple[float, float]:
@@ -50,10 +48,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--output", type=Path, help="a table that the page of the comparison shows")
     parser.add_argument("problems", nargs="*", default=PROBLEMS)
     arguments = parser.parse_args()
-    rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
         then = Path(folder) / "then"
         worktree = ["git", "-C", str(ROOT), "worktree"]
@@ -67,12 +63,8 @@ def main() -> None:
                 ]
                 seconds, units = ([median(pair[k][i] for pair in runs) for k in range(2)] for i in range(2))
                 print(f"{problem:16}{seconds[0]:14.2f}{seconds[1]:8.2f}{units[0]:12.0f}{units[1]:8.0f}", flush=True)
-                rows.append([problem, arguments.commit, arguments.seeds, *(f"{s:.3g}" for s in seconds), *units])
         finally:
             subprocess.run([*worktree, "remove", "--force", str(then)], check=True)
-    if arguments.output is not None:
-        with arguments.output.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from run_page import Output, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/gallery.md", "docs/index.md", "docs/result.md", "docs/tutorial.md")
+PAGES = ("README.md", "docs/gallery.md", "docs/result.md", "docs/tutorial.md")
 PICTURES = ROOT / "docs/pictures"
 WIDTH = 88
 CONTINUED = " " * 6

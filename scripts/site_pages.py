@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = {
     "CHANGELOG.md": "development/changelog.md",
     "CONTRIBUTING.md": "development/contributing.md",
+    "README.md": "index.md",
     "config/README.md": "configuration.md",
     "data/README.md": "data.md",
     "papers/README.md": "papers.md",
@@ -19,7 +20,7 @@ OUTSIDE = {
 }
 """Pages outside docs, and their paths on the site."""
 _SOURCES = {place: source for source, place in OUTSIDE.items()}
-_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
+_LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
 def relinked(markdown: str, source: str) -> str:
@@ -39,7 +40,7 @@ def relinked(markdown: str, source: str) -> str:
         place = OUTSIDE.get(target, posixpath.relpath(target, "docs"))
         if place.startswith("../"):
             return found["text"]
-        return f"[{found['text']}]({posixpath.relpath(place, here or '.')}{found['anchor'] or ''})"
+        return f"{found['picture']}[{found['text']}]({posixpath.relpath(place, here or '.')}{found['anchor'] or ''})"
 
     return _LINK.sub(link, markdown)
 

@@ -75,8 +75,8 @@ def _without_gradients(runs: Sequence[Verdict], problems: Sequence[str], values_
         for of, units in zip(medians, others, strict=True)
     )
     return (
-        f"**Without gradients**, it reaches the goal on {len(reached)} of {len(medians)}. Another sampler does on "
-        f"{lost} of the rest."
+        f"**Without gradients**, it reaches the goal on {len(reached)} of {len(medians)}. Another sampler reaches "
+        f"it on {lost} of the rest."
     )
 
 
@@ -93,8 +93,8 @@ def _forward_models(runs: Sequence[Verdict]) -> str:
     return (
         f"**Forward models**: emulated outputs take {count(min(of[MODEL] for of in medians))} to "
         f"{count(max(of[MODEL] for of in medians))} runs. BayesFast, which also emulates outputs, takes "
-        f"{count(min(ratios))} to {count(max(ratios))} times as many. Since these runs, other modes are searched for "
-        "by default: [later medians](development/tried/goals.md#with-the-shared-numbers-and-the-search-over-the-prior)."
+        f"{count(min(ratios))} to {count(max(ratios))} times as many. The default now also searches for other "
+        "modes: [later medians](development/tried/goals.md#with-the-shared-numbers-and-the-search-over-the-prior)."
     )
 
 
@@ -121,5 +121,5 @@ def _former_sampler(runs: Sequence[Verdict]) -> str:
         return ""
     return (
         "**Earlier code**: rows of `rnshmc_values` whose verdict contains *ensemble* were made by earlier code, which "
-        "fell back to an ensemble sampler. Today's code has none: its result is that of the last surrogate, marked bad."
+        "fell back to an ensemble sampler. Now the result is that of the last surrogate, marked bad."
     )

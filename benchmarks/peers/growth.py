@@ -20,13 +20,8 @@ PER_DIMENSION = 6
 """Units for each parameter that were aimed at."""
 
 
-def growth(
-    runs: Sequence[Verdict], dims: Mapping[str, int], figure: str, command: str, overheads: Sequence[Mapping[str, str]]
-) -> str:
-    """The section: a row for each problem, in the order of their dimensions; empty where none has a hundred.
-
-    ``overheads`` are rows that `benchmarks/overhead.py` left.
-    """
+def growth(runs: Sequence[Verdict], dims: Mapping[str, int], figure: str, command: str) -> str:
+    """The section: a row for each problem, in the order of their dimensions; empty if none has a hundred."""
     groups = {name: [run for run in runs if run.problem == name] for names, *_ in SERIES.values() for name in names}
     there = sorted((name for name, found in groups.items() if found), key=lambda name: dims[name])
     if not there or dims[there[-1]] < 100:
@@ -58,29 +53,7 @@ def growth(
             count(sum(run.honest for run in good)),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *_beside(overheads)])
-
-
-def _beside(overheads: Sequence[Mapping[str, str]]) -> list[str]:
-    """Overheads of this code and of a commit before, in turn on one machine."""
-    if not overheads:
-        return []
-    commit, seeds = overheads[0]["commit"], overheads[0]["seeds"]
-    return [
-        f"The table has the overhead in processor seconds on one BLAS thread, and the units, of a run before (commit "
-        f"{commit}) and now, alternating on one machine; medians over {seeds} seeds:",
-        "",
-        f"    scripts/in-env.sh python benchmarks/overhead.py {commit} --output docs/peers-overheads.csv",
-        "",
-        "| posterior | overhead before | now | units before | now |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {row['problem']} | {row['seconds_then']} s | {row['seconds_now']} s | {float(row['units_then']):.0f} "
-            f"| {float(row['units_now']):.0f} |"
-            for row in overheads
-        ),
-        "",
-    ]
+    return "\n".join([*lines, ""])
 
 
 def draw(runs: Sequence[Verdict], dims: Mapping[str, int]) -> Figure:

@@ -15,7 +15,6 @@ from peers.growth import draw, growth
 from peers.judge import Verdict, judge
 from peers.reference import read
 from peers.run import PEERS
-from peers.stan_programs import stan_programs
 from peers.wording import CLOSED, count, machine, median, opened, seconds, spread, versions
 
 OURS = (GRADIENT, VALUES)
@@ -118,13 +117,11 @@ def page(
     earlier: int = 0,
     *,
     figure: str = "",
-    overheads: Sequence[dict[str, str]] = (),
-    programs: Sequence[Verdict] = (),
 ) -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine.
 
-    ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` and ``overheads`` are for the section on
-    dimensions (`growth`); ``programs`` are runs of the workflow of posteriordb.
+    ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` is for the section on dimensions
+    (`growth`).
     """
     problems = list(dict.fromkeys(run.problem for run in runs))
     dims = dimensions(runs, references)
@@ -132,13 +129,13 @@ def page(
     of_density = [run for run in runs if run.peer not in OF_MODELS]
     emulated = _models(runs, problems)
     ours = [run for run in runs if run.peer == OURS[0]]
-    grown = growth(ours, dims, figure, _COMMAND, overheads)
+    grown = growth(ours, dims, figure, _COMMAND)
     compared = [name for name in problems if any(_is_other(run, name) for run in of_density)]
     parts = [
         _HEAD,
         conclusions(runs, compared, VALUES_ONLY, dims),
         _best(of_density, compared),
-        *(part for part in (emulated, grown, stan_programs(programs, _COMMAND)) if part),
+        *(part for part in (emulated, grown) if part),
         _MEASURES,
         _TABLES,
         *sections,
@@ -284,7 +281,7 @@ def _machine(runs: Sequence[Verdict], earlier: int) -> str:
         f"    {_COMMAND}",
         "",
         f"{machine()}. Other programs ran at the same time, so seconds "
-        f"are rough. Of {len(runs)} runs on this page {len(runs) - earlier} were made when it was last written, the "
+        f"are rough. Of the {len(runs)} runs on this page, {len(runs) - earlier} were made for its last update, the "
         "others earlier by the same command.",
         "",
         f"Versions: {versions(runs)}.",
@@ -297,7 +294,8 @@ _COMMAND = "snakemake --snakefile benchmarks/peers/Snakefile --cores 2"
 
 _HEAD = """# Comparison with other samplers
 
-How many evaluation units each sampler needs to match the accuracy of 1000 independent draws.
+This page reports how many evaluation units each sampler needs to match the accuracy of 1000 independent draws.
+[posteriordb](posteriordb.md) has further posteriors, through their Stan code.
 """
 
 _MEASURES = """## What is measured
@@ -321,26 +319,20 @@ _MEASURES = """## What is measured
 _TABLES = """## Tables by posterior
 
 Samplers are in the order of their median units. The accuracy of a reference is in independent draws, for means / for
-variances. A unit took at least the time that is given.
+variances. The time of a unit is its minimum.
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("results", "references", "table", "page", "figure", "overheads", "programs"):
+    for option in ("results", "references", "table", "page", "figure"):
         parser.add_argument(f"--{option}", type=Path, required=True)
     arguments = parser.parse_args()
     anew = verdicts(arguments.results, arguments.references)
     earlier = kept(arguments.table, anew)
     runs = sorted((*anew, *earlier), key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
-    with arguments.overheads.open(newline="") as file:
-        overheads = list(csv.DictReader(file))
-    programs = read_rows(arguments.programs)
-    text = page(
-        runs, arguments.references, len(earlier), figure=arguments.figure.name, overheads=overheads, programs=programs
-    )
-    arguments.page.write_text(text)
+    arguments.page.write_text(page(runs, arguments.references, len(earlier), figure=arguments.figure.name))
     ours = [run for run in runs if run.peer == OURS[0]]
     draw(ours, dimensions(ours, arguments.references)).savefig(arguments.figure, dpi=150)
 

@@ -48,8 +48,8 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
     lines = [
         "# posteriordb",
         "",
-        "This page compares `rnshmc.sample` with nutpie, which has a low-rank mass matrix here, and with Stan's own "
-        f"NUTS, on {len(rows)} posteriors of posteriordb that have reference draws.",
+        "This page compares `rnshmc.sample` with nutpie (low-rank mass matrix) and with Stan's own NUTS, on "
+        f"{len(rows)} posteriors of posteriordb that have reference draws.",
         "",
         f"In the median over posteriors, nutpie takes **{count(float(np.median(ratios)))} times the units** of "
         "`rnshmc.sample`. A value of the log density is 1 unit, its gradient 1 more. "
@@ -60,11 +60,11 @@ def page(rows: Sequence[Row], not_compiled: Sequence[str], drawing: str) -> str:
         f"![Units of each sampler on each posterior]({drawing})",
         "",
         "The table has the units needed until means and variances of the constrained parameters both have the accuracy "
-        "of 1000 independent draws: the median over seeds, with the largest in parentheses. All evaluations count, "
-        "from the first call on. [The comparison with other samplers](peers.md#what-is-measured) describes how units "
-        "are counted and extrapolated, and what the overhead is. Starts are drawn uniformly from (-1, 1) for each "
-        "unconstrained parameter; Stan's own NUTS draws them from (-2, 2), its default. The last columns have the "
-        "number of results marked good, and the number of these that are accurate.",
+        "of 1000 independent draws: the median over seeds, with the largest in parentheses. [The comparison with "
+        "other samplers](peers.md#what-is-measured) describes how units are counted and extrapolated, and what the "
+        "overhead is. Starts are drawn uniformly from (-1, 1) for each unconstrained parameter; Stan's own NUTS draws "
+        "them from (-2, 2), its default. The last columns have the number of results marked good, and the number of "
+        "these that are accurate.",
         "",
         "| posterior | d | rnshmc.sample | nutpie, low rank | Stan's NUTS | nutpie / ours | overhead | seed 1 reports "
         "| good | rightly |",

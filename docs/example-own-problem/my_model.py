@@ -8,7 +8,7 @@ TIME = 10.0
 
 
 def expected(x):
-    """The forward model: how many events of each kind are expected. Yours takes minutes, perhaps."""
+    """The forward model: expected numbers of events of each kind."""
     a, b = x
     return TIME * np.exp([a, a + b])
 

@@ -29,7 +29,7 @@ _EVALUATIONS = "rnshmc.jsonl"
 class RNSHMC(Sampler):  # type: ignore[misc]
     """`rnshmc.sample` as a cobaya sampler, with bounds from the priors, and start and scale from the references.
 
-    With an output, evaluations are kept beside it, and ``resume`` continues from them. Of several MPI processes, the
+    With an output, evaluations are stored next to it, and ``resume`` continues from them. Of several MPI processes, the
     first one samples.
     """
 

@@ -38,7 +38,7 @@ class Posterior:
         table = result.summary(variables=posterior.variables)
         data = posterior.inference_data(result)
 
-    The density is computed in double precision, whatever JAX's default; with callbacks, the default has to be double
+    The density is computed in double precision, whatever JAX's default is; with callbacks, the default has to be double
     precision, too. NumPyro runs the model a few times to initialise it. Raises `ParameterError` if the model has no
     continuous latent site, or callbacks in single precision.
 
@@ -124,7 +124,7 @@ class Posterior:
         result
             Result of `rnshmc.sample` for this posterior.
         coords, dims
-            As arviz takes them; dims in place of those of the plates.
+            As in arviz; dims replace those of the plates.
         """
         return result.to_arviz(variables=self.variables, **self._labels(coords, dims))
 
@@ -164,7 +164,7 @@ def sample(
     init_strategy
         NumPyro's strategy for the start; None: ``init_to_median``.
     coords, dims
-        As arviz takes them; dims in place of those of the plates.
+        As in arviz; dims replace those of the plates.
     settings
         Further arguments of `rnshmc.sample`, such as ``draws``, ``seed``, ``filepath``, ``budget``.
 

@@ -58,6 +58,8 @@ def notebook() -> dict[str, Any]:
         ("CONTRIBUTING.md", "[a](#tests)", "[a](#tests)"),
         ("CONTRIBUTING.md", "[a](docs/verdict.md)", "[a](../verdict.md)"),
         ("CHANGELOG.md", "[a](https://example.org/b.md)", "[a](https://example.org/b.md)"),
+        ("README.md", "![a](docs/theory.png)", "![a](theory.png)"),
+        ("docs/RESULTS.md", "[![a](results/a.png)](results/a.png)", "[![a](results/a.png)](results/a.png)"),
     ],
 )
 def test_links_work_on_the_site(site_pages: ModuleType, source: str, link: str, on_site: str) -> None:

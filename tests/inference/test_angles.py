@@ -179,7 +179,7 @@ def test_an_angle_all_around_the_circle_is_marked() -> None:
     result = sampled(von_mises(0.05, 1.0), [2.0], [CIRCLE])
     evidence, _ = moments_of_von_mises(np.array([0.05]))
     assert abs(result.log_evidence.value - evidence) < 4.0 * result.log_evidence.standard_error
-    assert "! x0 is all around the circle (mean resultant length 0.0" in str(result.verdict)
+    assert "! x0 is spread around the whole circle (mean resultant length 0.0" in str(result.verdict)
 
 
 def two_modes(x: Array) -> tuple[float, Array]:

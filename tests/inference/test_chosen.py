@@ -68,7 +68,7 @@ def test_thousands_of_known_evaluations_are_used_in_seconds(caplog: pytest.LogCa
         result = rnshmc.sample(
             lambda x: (-0.5 * float(x @ x), -x), np.ones(2), evaluations=given, draws=500, progress_bar=False
         )
-    assert "evaluations: 256 of 5000 are learnt from" in caplog.text
+    assert "evaluations: 256 of 5000 are used" in caplog.text
     assert result.outcome.method == "surrogate"
     assert result.verdict.level == "good"
     assert (np.abs(result.mean.value) < z_bound(2) * result.mean.standard_error).all()

@@ -139,7 +139,7 @@ def test_each_run_is_left_out_in_turn() -> None:
     ("settings", "x0", "message"),
     [
         ({"names": ["a", "r", "s"]}, (0.0, 0.0, 0.5), "names: the likelihood's parameters sigma come last"),
-        ({}, (0.5,), "x0: it has 1 parameters, of which the likelihood's are sigma"),
+        ({}, (0.5,), "x0: it has 1 parameters, but the likelihood alone has sigma"),
         ({"gradient": lambda x: x}, (0.0, 0.0, 0.5), "gradient: of a Model, give jacobian= or vjp= to the Model"),
         ({}, (0.0, 0.0, -0.5), "x0: sigma = -0.5 is not strictly between its bounds 0 and inf"),
     ],

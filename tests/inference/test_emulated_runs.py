@@ -174,7 +174,7 @@ def test_derivatives_of_runs_follow_their_outputs(tmp_path: Path) -> None:
         assert found is not None
         np.testing.assert_array_equal(found, expected)
     assert other is failed
-    with pytest.raises(StoreError, match=r"does not say in which order its runs have the outputs a \(1\), b \(2\)"):
+    with pytest.raises(StoreError, match=r"does not record the order of its runs' outputs a \(1\), b \(2\)"):
         in_order([one], None, {"a": 1, "b": 2}, tmp_path)
     with pytest.raises(StoreError, match="holds a run with 3 outputs, and there are 2 data"):
         in_order([one], None, {"": 2}, tmp_path)

@@ -78,7 +78,7 @@ def test_the_budget_is_used_and_never_exceeded(points: Array, budget: int, pool:
         pytest.skip("processes take a second to start; two budgets will do")
     exact = evaluations_of(make_normal(), pool=pool, budget=budget)
     arrived: list[Evaluation] = []
-    said = f"{budget // 2 * 2} of {budget} units are spent, at {budget // 2} points, and the next point takes more"
+    said = f"{budget // 2 * 2} of {budget} units are spent, at {budget // 2} points, and the next one needs more"
     with pytest.raises(BudgetSpent, match=said):
         arrived.extend(exact.evaluate(points))
     exact.close()

@@ -42,7 +42,7 @@ def test_a_spent_budget_leaves_draws_or_is_an_error(budget: int) -> None:
     except BudgetSpent as error:
         assert budget < 60
         assert re.match(  # noqa: PT017 (either of the two)
-            rf"budget: \d+ of {budget} units are spent, at \d+ points, and the next point takes more, before there are "
+            rf"budget: \d+ of {budget} units are spent, at \d+ points, and the next one needs more, before there are "
             "draws: a surrogate needs at least 46 units here. ",
             str(error),
         )
@@ -177,8 +177,8 @@ def test_exact_chains_spend_little_more_than_they_may(share: float, method: str)
     before = sum(spent.units for stage, spent in outcome.by_stage.items() if stage != adapted.STAGE)
     assert most * expected < outcome.spent.units < before + most * expected + 2 * 4
     assert (
-        f"! The run stopped early: adapted HMC takes far more than the {expected} units that were expected, because "
-        "its steps have to be short; other parameters may make it easier. This result uses its evaluations so far."
+        f"! The run stopped early: adapted HMC takes far more than the expected {expected} units, because its steps "
+        "have to be short; other parameters may help. This result uses its evaluations so far."
     ) in verdict_of(outcome)
     assert outcome.method == method
     assert (outcome.draws.shape[1] > 0) == (method == "adapted HMC")

@@ -30,7 +30,7 @@ def test_precise_data_far_from_the_start_are_emulated() -> None:
 @pytest.mark.parametrize("prior", [None, {"a": ("normal", 0.0, 1.0)}])
 def test_one_datum_with_an_unknown_scale_is_refused(prior: dict[str, object] | None) -> None:
     model = rnshmc.Model(lambda x: x[0], [4.0], likelihood=rnshmc.Gaussian(sd="s"), prior=prior)
-    message = "likelihood: the posterior has no finite integral over s, for its density falls no faster than 1 / s"
+    message = "likelihood: the posterior has no finite integral over s, because its density falls no faster than 1 / s"
     with pytest.raises(ParameterError, match=message):
         rnshmc.sample(model, [1.0, 1.0], names=["a", "s"], progress_bar=False)
 

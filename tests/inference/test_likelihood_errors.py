@@ -84,7 +84,7 @@ def test_arguments_that_cannot_be_used(make: Callable[[], Any], sentence: str) -
             observed(lambda: rnshmc.LogNormal(1.0), [np.nan, 0.0]),
             "data: got 0.0 in the data[1], expected positive data for LogNormal",
         ),
-        (observed(lambda: rnshmc.Relative(1.0), [0.0]), "data: got 0.0 in the data[0], but a relative error of zero"),
+        (observed(lambda: rnshmc.Relative(1.0), [0.0]), "data: got 0.0 in the data[0], but an error relative to 0"),
         (
             observed(lambda: rnshmc.Poisson(), [1.5]),
             "data: got 1.5 in the data[0], expected counts: whole numbers from 0",

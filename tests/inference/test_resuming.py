@@ -93,7 +93,7 @@ def test_the_same_target_costs_one_point_and_reports_it(path: Path, caplog: pyte
     with caplog.at_level(logging.INFO, "rnshmc"):
         again = run(normal(), path)
     assert (again.spent.values, again.spent.gradients) == (1, 1)
-    assert f"holds {held} evaluations; one was made anew and agrees, for 2 units" in caplog.text
+    assert f"holds {held} evaluations; one was repeated and agrees, for 2 units" in caplog.text
     assert path.read_bytes() == before
 
 

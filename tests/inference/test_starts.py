@@ -171,10 +171,10 @@ def test_drawn_starts_where_the_density_is_zero_are_passed_over() -> None:
     ("settings", "message"),
     [
         ({}, r"x0: without a start, give the parameters' names \(names\), or a sequence of bounds"),
-        ({"names": ["a", "b"]}, "x0: a has no two finite bounds, between which a start could be drawn; give one"),
+        ({"names": ["a", "b"]}, "x0: a has no two finite bounds between which a start could be drawn; give a start"),
         (
             {"bounds": [(0.0, 1.0), "positive"], "names": ["a", "b"]},
-            "x0: b has no two finite bounds, between which a start could be drawn; give one",
+            "x0: b has no two finite bounds between which a start could be drawn; give a start",
         ),
     ],
 )

@@ -41,10 +41,10 @@ def values_of(density: Callable[[Array], tuple[float, Array]]) -> Callable[[Arra
 @pytest.mark.parametrize(
     ("density", "start", "mean", "told"),
     [
-        (half_normal, 1.0, np.sqrt(2 / np.pi), "a < 0: this bound was taken from a few values. If it is right, declare "
+        (half_normal, 1.0, np.sqrt(2 / np.pi), "a < 0: this bound was located by a few values. If it is right, declare "
          "bounds={'a': (0, None)}."),
         (gamma, 1.0, 1.2, "a < 0:"),
-        (exponential, 0.0, 0.5, "a > 1: this bound was taken from a few values. If it is right, declare "
+        (exponential, 0.0, 0.5, "a > 1: this bound was located by a few values. If it is right, declare "
          "bounds={'a': (None, 1)}."),
     ],
 )  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_surrogate_that_leaves_means_open_is_trained_again() -> None:
 def test_prior_draws_beyond_a_wall_that_is_found_are_left_out() -> None:
     draws = np.random.default_rng(1).normal(0.0, 3.0, (50, 2))
     found = rnshmc.sample(half_normal, [1.0, 0.0], scale=draws, draws=200, progress_bar=False)
-    assert any("this bound was taken from a few values" in one.text for one in found.verdict.findings)
+    assert any("this bound was located by a few values" in one.text for one in found.verdict.findings)
     # The mean of a half normal variable.
     assert abs(found.mean.value[0] - np.sqrt(2 / np.pi)) < z_bound() * found.mean.standard_error[0]
 
@@ -91,7 +91,7 @@ def test_drawn_starts_beyond_a_wall_that_is_found_are_left_out() -> None:
 
     found = rnshmc.sample(two_halves, lambda rng: rng.uniform(-6.0, 6.0, 2), draws=200, budget=400, progress_bar=False)
     assert np.isfinite(asked).all()
-    assert any("this bound was taken from a few values" in one.text for one in found.verdict.findings)
+    assert any("this bound was located by a few values" in one.text for one in found.verdict.findings)
 
 
 def test_a_declared_bound_is_not_reported() -> None:

@@ -2,10 +2,10 @@
 
 from rnshmc.scorecard.settings import other_settings
 
-# What each paper prints.
+# Printed numbers of each paper.
 PUBLISHED = [project_path(f"papers/{name}.csv") for name in PAPERS]
 
-# The problem of Fig. 6, where the run has it, and those of its samplers that the paper compares there.
+# The problem of Fig. 6, if the run has it, and its samplers that the paper compares there.
 FIG6 = "lr_simulated"
 FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 in PAGED and name in samplers(FIG6)]
 # The problems of Figs. 7 and 8.
@@ -18,7 +18,7 @@ TABLE_VIEWS = {
 }
 
 
-# The tables of each experiment that the run can have. Without numbers of ranks there is no study of them.
+# The tables of each experiment that the run can have. Studies of ranks need numbers of ranks.
 EXPERIMENT_TABLES = {
     "fig1": rules.table_fig1.output,
     "fig2": rules.table_fig2.output,
@@ -106,7 +106,7 @@ rule table_fig6:
         "../scripts/fig6_table.py"
 
 
-# Besides those of `rule tables`.
+# In addition to the tables of rule `tables`.
 EXTRA_TABLES = [
     *(rules.table_fig7_fig8.output if ADAPTED else []),
     *(rules.table_fig6.output if FIG6_SAMPLERS else []),
@@ -132,14 +132,14 @@ rule scorecard:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        # What has other settings than the run of the papers is not judged.
+        # Numbers from settings other than those of the run "paper" are not judged.
         spec={"other_settings": other_settings(config, load_configfile(ROOT / "config/config.yaml"))},
     script:
         "../scripts/scorecard.py"
 
 
 rule provenance:
-    """Write down versions, commit, machine, settings and data of the run."""
+    """Record versions, commit, machine, settings and data of the run."""
     input:
         results=rules.tables.output.results,
         data=list(dict.fromkeys(data_file(name) for name in PROBLEMS)),
@@ -149,7 +149,7 @@ rule provenance:
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        # Without what changes no result: where data were read from, and how chains were kept.
+        # Without settings that change no result: the source of the data, and checkpoints.
         spec=masked(
             {
                 **{key: value for key, value in config.items() if key != "checkpoint"},

@@ -49,8 +49,8 @@ check_schema(
     dict.fromkeys([Path(project_path("config/config.yaml")), *internals.config_files(workflow)]),
 )
 check_config(config)
-# Jobs keep freed memory for their next arrays. By default, glibc returns arrays of some MB to the system, and the next ones cost a page fault
-# for every 4 kB: a quarter of a gradient of the Gaussian process regression.
+# Jobs keep freed memory for their next arrays. By default, glibc returns arrays of some MB to the system, and the next
+# ones cost a page fault for every 4 kB: a quarter of a gradient of the Gaussian process regression.
 MEMORY_SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**30)}
 # Settings of the user's environment take precedence.
 for name, value in {**MPI_SETTINGS, **MEMORY_SETTINGS}.items():
@@ -194,7 +194,7 @@ def surrogate_of(wildcards):
 
 
 def chain_number(wildcards):
-    """1 for chain1."""
+    """Number of a chain: 1 for chain1."""
     return int(wildcards.chain.removeprefix("chain"))
 
 

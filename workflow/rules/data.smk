@@ -37,7 +37,7 @@ rule download:
     output:
         receipt=f"{RAW}/{{dataset}}.json",
     wildcard_constraints:
-        # Those behind the regressions, and what paper A's authors published beside their code.
+        # Data of the regressions, and files that paper A's authors published with their code.
         dataset=one_of(
             ["pde-observations", "fig1-observations", *(raw for entry in FETCHED.values() for raw in entry["raw"])]
         ),

@@ -6,7 +6,7 @@ from rnshmc.experiments.sweep import sweep_points
 
 EXPERIMENTS = config["experiments"]
 FIG3_SURROGATES = EXPERIMENTS["fig3"]["surrogates"]
-# Exact HMC is trained on nothing.
+# Exact HMC needs no training.
 FIG3_POINTS = [("hmc", 0), *((method, size) for method in FIG3_SURROGATES for size in EXPERIMENTS["fig3"]["sizes"])]
 # Registry entries of each sampler's kernel and surrogate.
 ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
@@ -14,7 +14,7 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     for sampler in sorted({name for figure in EXPERIMENTS.values() for name in figure.get("surrogates", {})})
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
-# What script experiment.py imports: a function of an experiment's settings, or what makes an experiment and what runs it.
+# Names that experiment.py imports: a function of an experiment's settings, or a class and the function that runs it.
 FIG3_CODE = {
     "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
     "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
@@ -252,8 +252,8 @@ rule a9a_dimension:
         "../scripts/a9a_dimension.py"
 
 
-# Searches behind settings that are not printed, which no other rule needs: `snakemake --cores 2 searches`. Benchmarks print a table; a variant is
-# a run of its own with the settings of its file, of which some tables are copied.
+# Searches for settings that are not printed; no other rule needs them: `snakemake --cores 2 searches`. A benchmark prints
+# a table; a variant is a run with the settings of its file, some of whose tables are copied.
 SEARCHED = {
     "bank_rmhmc": [f"{PROCESSED}/bank.npz"],
     "fig5_settings": [],

@@ -97,7 +97,7 @@ rule scaling_ensemble:
         seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
     wildcard_constraints:
         problem=one_of(ELLIPTIC),
-    # Not its ranks alone: what is measured has the machine to itself.
+    # All cores, not only those of its ranks: a timed job has the machine to itself.
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=30),
@@ -194,7 +194,7 @@ rule mesh_study_point:
         seconds=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.csv",
     wildcard_constraints:
         solver="direct|multigrid",
-    # Not its ranks alone: what is measured has the machine to itself.
+    # All cores, not only those of its ranks: a timed job has the machine to itself.
     threads: workflow.cores
     resources:
         mpi=launcher,

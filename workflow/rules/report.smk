@@ -84,7 +84,7 @@ NOTEBOOKS = {
     ),
     **{name: problem_notebook(name) for name in PAGED},
 }
-# The notebook that each page is made of.
+# The notebook of each page.
 SOURCES = {page: f"workflow/notebooks/{'problem' if page in PAGED else page}.ipynb" for page in NOTEBOOKS}
 
 
@@ -137,7 +137,7 @@ rule report:
         style=INCLUDED,
         papers=project_path("papers/papers.csv"),
         views=VIEWS_FILE,
-        # A run of a user's own problems is compared with no paper.
+        # A run of a user's own problems is not compared with a paper.
         scorecard=rules.scorecard.output if OF_PAPERS else [],
         published=PUBLISHED,
         figures=[

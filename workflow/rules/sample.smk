@@ -1,9 +1,9 @@
 """Chains: explorations, the surrogates fitted to them, sampling, reference runs, and timing."""
 
-# Explorations, fits and chains run first, so that short jobs remain to fill the cores at the end. Timing and tables also run before the studies
-# beyond the papers, which need the whole machine too.
+# Explorations, fits and chains run first, so that short jobs remain to fill the cores at the end. Timing and tables run
+# before the studies beyond the papers, which also need the whole machine.
 CHAINS_FIRST = 1
-# Of the chains, those without a surrogate, some of which take half an hour: on many cores, a run takes as long as the last of them.
+# Chains without a surrogate run first: some take half an hour, and on many cores the last of them ends the run.
 EXACT_FIRST = 2
 
 

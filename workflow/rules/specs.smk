@@ -1,4 +1,4 @@
-# Parameters and inputs of rules: what shapes draws and seconds, as one dictionary each, and what figures and pages read.
+# Parameters and inputs of rules: what determines draws and seconds, as one dictionary each, and files of figures.
 
 
 def given(problem, *keys):
@@ -7,7 +7,7 @@ def given(problem, *keys):
 
 
 def explore_spec(wildcards):
-    """All that shapes an exploration."""
+    """Everything that determines an exploration."""
     name = wildcards.problem
     recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
     return {
@@ -24,7 +24,7 @@ def explore_spec(wildcards):
 
 
 def sampler_spec(wildcards, **more):
-    """All that shapes a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
+    """Everything that determines a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
     entry = problem_entry(wildcards)["samplers"][wildcards.sampler]
     name = surrogate_of(wildcards)
     spec = {
@@ -42,7 +42,7 @@ def sampler_spec(wildcards, **more):
 
 
 def published_spec(wildcards):
-    """All that shapes the seconds of a sampler as published: its own settings and those of the problem's baseline."""
+    """Everything that determines the seconds of a sampler as published: its own settings and those of the problem's baseline."""
     spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
     kind, steps = published_target(wildcards), {
         "gradients_per_step": problem_entry(wildcards)["baseline"]["gradients_per_step"]
@@ -81,7 +81,7 @@ def timed(problem):
 
 
 def timed_code(problem):
-    """Registry entries of all that is timed on a problem."""
+    """Registry entries of everything that is timed on a problem."""
     entries = [
         sampler_code(cell, TARGETS[published_target(cell)] if cell.published else None) for cell in timed(problem)
     ]
@@ -89,7 +89,7 @@ def timed_code(problem):
 
 
 def timing_spec(wildcards):
-    """All that shapes the seconds of a problem's samplers."""
+    """Everything that determines the seconds of a problem's samplers."""
     return {
         "problem": wildcards.problem,
         "seed": config["seed"],

@@ -70,7 +70,7 @@ def sample(
     callback: Listener | None = None,
     progress_bar: bool = True,
 ) -> Result:
-    """Sample a posterior whose density is expensive to evaluate, for few evaluations.
+    """Sample a posterior whose density is expensive to evaluate, in few evaluations.
 
     A surrogate is fitted to exact values and gradients and drives Hamiltonian Monte Carlo. Exact values at some of its
     draws correct expectations, and decide in chains of their own; `Result` has both kinds of draws.
@@ -104,10 +104,10 @@ def sample(
         Whether further modes are searched for: those of a `Model` in its prior, on its emulated outputs, if the prior
         can be drawn from; those of a density from further drawn starts.
     draws
-        Number of draws in the result. It sets the precision, too: the target errors of expectations are those of half
-        as many independent draws.
+        Number of draws in the result. It also sets the precision: expectations aim at the errors of half as many
+        independent draws.
     seed
-        Seed of all random numbers. One process returns the same result at each call; several finish in any order.
+        Seed of all random numbers. One process repeats the same result; several processes finish in any order.
     scale
         Approximate width of the posterior in the parameters of x0: a number, standard deviations, shape (d,), a
         covariance, or draws of the prior, shape (n, d) with n > d. An array of shape (d, d) is always a covariance.
@@ -118,9 +118,9 @@ def sample(
         ``"real"`` and ``"angle"``; or a mapping from names to these; or a `scipy.optimize.Bounds`. The target is called
         inside the bounds only. The ends of an ``"angle"``, 0 and 2 pi, or of ``("angle", low, high)`` are one point:
         the target receives it in [low, high), starts elsewhere are moved there by whole periods, and the result has it
-        in the period centred at its most probable mode. An undeclared bound, beyond which the log density is -inf, is
-        located by a few values where it matters, and reported. Bounds and angles of a `Model`'s priors and scales need
-        not be repeated.
+        in the period centred at its most probable mode. An undeclared bound near the mode, beyond which the
+        log density is -inf, is located by a few values and reported. Bounds and angles of a `Model`'s priors and scales
+        need not be repeated.
     names, units
         Names and units of the parameters, in their order in x, for the output. A likelihood's own parameters come last.
         Without names, they are the keys of a `Model`'s prior, in their order, or those of x0.
@@ -139,16 +139,15 @@ def sample(
     resume
         Whether to use the evaluations in the file. If not, a file with evaluations is refused, never overwritten.
     evaluations
-        Evaluations to learn from: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
+        Evaluations to use: a file of an earlier ``filepath``, an npz file or a mapping with ``points``,
         ``log_densities`` and perhaps ``gradients``. For a `Model`, runs: with ``points``, its own parameters, and
-        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. If there are more
-        than a surrogate takes (up to 256 with gradients, 2400 values or 800 runs), some are used: near the mode, and
-        spread.
+        ``outputs``, (n, m); or a file of an earlier call with any data of the same names and sizes. Of more
+        than 256 with gradients, 2400 values or 800 runs, a selection near the mode is used.
     budget
         Units that this call may spend; a value is one unit, a gradient one more; for a `Model`, a run is one, and a
         product with its Jacobian one more. With a budget of 0, the result rests on the given runs.
     callback
-        Called with a `rnshmc.inference.exact.evaluation.Progress` now and then.
+        Called with a `rnshmc.inference.exact.evaluation.Progress` during the run.
     progress_bar
         Whether there is a bar in a terminal or a notebook, and elsewhere a line on standard error every ten seconds.
         Without it, or where lines of level INFO of the logger ``rnshmc`` are shown, that logger gets a line at each

@@ -141,10 +141,10 @@ class Evaluations:
             return
         if confirm(self._stored, self._anew, self._evaluation_log, gradient=self._use_gradients):
             held = f"{self._evaluation_log.path} holds {len(self._evaluation_log.records)} evaluations"
-            _log.info("filepath: %s; one was made anew and agrees, for %d units", held, self.spent.units)
+            _log.info("filepath: %s; one was repeated and agrees, for %d units", held, self.spent.units)
         if mended([one for one in self._by_parameters.values() if lost(one)], self._anew):
             _log.info(
-                "filepath: %s holds failed evaluations; one works now, and all are repeated", self._evaluation_log.path
+                "filepath: %s holds failed evaluations; one now succeeds, all are repeated", self._evaluation_log.path
             )
             self._by_parameters = {key: one for key, one in self._by_parameters.items() if not lost(one)}
 
@@ -169,7 +169,7 @@ class Evaluations:
     def _exhausted(self) -> BudgetSpent:
         return BudgetSpent(
             f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
-            "next point takes more"
+            "next one needs more"
         )
 
     def _begin(self, x: Array, gradient: bool) -> bool:

@@ -39,16 +39,16 @@ class Posterior:
 class Model:
     """A forward model, observations of its outputs, and a prior.
 
-    `rnshmc.sample` learns the outputs F, not the density. Likelihood and prior are evaluated exactly: an unknown scale
-    of the noise costs no run, and runs can be reused with new data.
+    `rnshmc.sample` emulates the outputs F, not the density. Likelihood and prior are evaluated exactly: an unknown
+    scale of the noise costs no run, and runs can be reused with new data.
 
     Parameters
     ----------
     forward
         F(x) for the model's parameters, shape (p,): a vector, a matrix, or a mapping from names to arrays.
     data
-        Observations, as the model returns them; NaN where there is none. Outputs of a mapping that the data do not name
-        are ignored.
+        Observations, in the structure of the outputs; NaN where data are missing. Outputs of a mapping that the data do
+        not name are ignored.
     likelihood
         Such as ``rnshmc.Gaussian(sd=0.1)``. Unknown scales, ``rnshmc.Gaussian(sd="sigma")``, are parameters that follow
         the model's in x. For data in a mapping: one for all, or a mapping with one for each.
@@ -58,7 +58,12 @@ class Model:
         J(x), shape (m, p), of the outputs in one vector.
     vjp
         J(x)'v, shape (p,), as ``vjp(x, v)``: an adjoint solve. Give at most one of the two. Emulation needs no
-        derivatives. They are used where it fails: the density is then learnt with gradients, or adapted HMC runs.
+        derivatives. They are used if it fails: for a surrogate of the density, or adapted HMC.
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used.
     """
 
     def __init__(
@@ -96,7 +101,7 @@ class Model:
     def names(self) -> tuple[str, ...] | None:
         """Names of the parameters by the keys of the prior, the likelihood's last.
 
-        None where the prior is no mapping, or has the default names x0, x1, ...
+        None if the prior is not a mapping, or has the default names x0, x1, ...
         """
         if not isinstance(self._prior, Mapping):
             return None

@@ -107,8 +107,8 @@ def in_order(
     """
     if theirs is None and len(wanted) > 1:
         raise StoreError(
-            f"{path} does not say in which order its runs have the outputs {listed(wanted)}; pass them as a mapping "
-            "with points and outputs"
+            f"{path} does not record the order of its runs' outputs {listed(wanted)}; pass them as a mapping with "
+            "points and outputs"
         )
     theirs = wanted if theirs is None else theirs
     if dict(theirs) != dict(wanted):

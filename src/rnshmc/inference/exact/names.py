@@ -35,7 +35,7 @@ def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -
     Raises `ParameterError` if there is not one for each, or one is empty, appears twice or is one of `RESERVED`.
     """
     if dim <= len(own):
-        raise ParameterError(f"x0: it has {dim} parameters, of which the likelihood's are {', '.join(own)}")
+        raise ParameterError(f"x0: it has {dim} parameters, but the likelihood alone has {', '.join(own)}")
     if names is None:
         return (*(f"x{i}" for i in range(dim - len(own))), *own)
     chosen = tuple(entries(names, "names"))
@@ -51,7 +51,7 @@ def make_names(names: Sequence[str] | None, dim: int, own: Sequence[str] = ()) -
         twice = next(name for name in chosen if chosen.count(name) > 1)
         raise ParameterError(f"names: {twice!r} appears twice")
     if taken := [name for name in chosen if name in RESERVED]:
-        raise ParameterError(f"names: {taken[0]!r} is the name of something else in arviz; choose another")
+        raise ParameterError(f"names: {taken[0]!r} has another meaning in arviz; choose another name")
     return chosen
 
 

@@ -70,7 +70,7 @@ def hint_at_reuse(path: Path, replayed: Sequence[bool]) -> None:
     if 2 * sum(replayed) < len(replayed):
         _log.warning(
             "filepath: %s holds %d evaluations, of which this run requested %d: with other data, x0, seed or settings "
-            "a run takes another path. To learn from all of them, pass evaluations=%r",
+            "a run takes another path. To use all of them, pass evaluations=%r",
             path,
             len(replayed),
             sum(replayed),

@@ -192,7 +192,7 @@ def error_findings(mean: Estimate, sd: Estimate, draws: Array, names: Sequence[s
 
 
 def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> Iterator[Finding]:
-    """Findings on angles that are all around the circle, by draws of the parameters."""
+    """Findings on angles spread around the whole circle, by draws of the parameters."""
     if (angles := transform.angles) is None:
         return
     columns, periods = angles.columns, angles.periods
@@ -207,6 +207,6 @@ def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> 
         if length < TOLERATED:
             yield Finding(
                 "doubtful",
-                f"{names[k]} is all around the circle (mean resultant length {length:.2g}): its mean and sd depend on "
-                "where the circle is cut and mean little.",
+                f"{names[k]} is spread around the whole circle (mean resultant length {length:.2g}): its mean and sd "
+                "depend on where the circle is cut.",
             )

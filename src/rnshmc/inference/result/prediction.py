@@ -23,7 +23,7 @@ STORED = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Outputs at draws of the posterior, by the emulator and with its error: the model was not run for them.
+    """Outputs at draws of the posterior, from the emulator and with its error.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Prediction:
     observations
         Draws of new observations, with noise, of the same shape; NaN where there are no data.
     data
-        What was observed.
+        The observations.
     """
 
     outputs: Structured

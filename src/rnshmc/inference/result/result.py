@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 @methods_in_own_errstate
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Draws, expectations with standard errors, what was spent, and a verdict.
+    """Draws, expectations with standard errors, the evaluations spent, and a verdict.
 
     Attributes
     ----------
     names, units
-        Of the parameters.
+        Names and units of the parameters.
     draws
         The requested draws, shape (draws, d), or fewer if the run stopped early. With a surrogate they are nearly
         independent draws of it, weighted for the corrected means and variances and resampled: the exact density did not
-        decide on each. Where the surrogate is too rough for that, they are exact draws, repeated; without a surrogate,
+        decide on each. If the surrogate is too rough for that, they are exact draws, repeated; without a surrogate,
         states of the chains. ``repr`` reports which.
     chains
         Draws of Markov chains in which the exact density decides, shape (chains, n, d). With a surrogate, there are as
@@ -67,7 +67,7 @@ class Result:
     verdict
         Whether to trust the result, and why.
     outcome
-        All that the run reports, in unconstrained coordinates.
+        Everything that the run reports, in unconstrained coordinates.
     """
 
     names: tuple[str, ...]
@@ -138,7 +138,7 @@ class Result:
         Parameters
         ----------
         probabilities
-            Of the quantiles.
+            Probabilities of the quantiles.
         variables
             Replaces the parameters: a function from parameters, (n, d), to variables by name, (n, ...) each. A variable
             that is not finite everywhere has a row of NaN.

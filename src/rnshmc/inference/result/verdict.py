@@ -22,7 +22,7 @@ from rnshmc.inference.tuning_shared import BAD, MANY, SURPRISE, TOLERATED
 HEADS = {
     "good": "No problem found",
     "doubtful": "Check the lines marked ! before you use this result.",
-    "bad": "Do not use this result; the lines marked ! say why.",
+    "bad": "Do not use this result; see the lines marked !.",
 }
 
 
@@ -207,7 +207,7 @@ def _edges(outcome: Outcome) -> Iterator[Finding]:
     yield Finding(
         "doubtful" if unsure else "good",
         f"The density is 0, or was not computed, at {outcome.beyond} points where the surrogate expects draws, and at "
-        f"{drawn} of {count} checked draws. Only these draws correct for the edge there, which the surrogate lacks.",
+        f"{drawn} of {count} checked draws. Only these draws correct for this edge, which is not in the surrogate.",
     )
 
 

@@ -86,8 +86,8 @@ def _exact_potential(archive: Archive, expected: int, most: int, whitening: Whit
     """The exact potential and its gradients at whitened positions, until more than ``most`` units are spent."""
     if archive.spent.units > most:
         raise Stopped(
-            f"{STAGE} takes far more than the {expected} units that were expected, because its steps have to be short; "
-            "other parameters may make it easier"
+            f"{STAGE} takes far more than the expected {expected} units, because its steps have to be short; "
+            "other parameters may help"
         )
     values, gradients = np.full(len(z), np.inf), np.zeros(z.shape)
     for row, one in enumerate(archive.evaluate(whitening.unwhiten(z), STAGE)):

@@ -88,9 +88,8 @@ def _falling(decreases: Sequence[float], start: Evaluation, end: Evaluation, far
     length = float(np.linalg.norm(step))
     if len(decreases) + 1 >= TRIES and length > far:
         raise ParameterError(
-            f"target: the density grows without bound from x0 on: its logarithm is {-end.value:.3g} at a distance "
-            f"where the last step was {length:.3g} long, and rises faster with each step. Is this minus the log "
-            "density?"
+            f"target: the density grows without bound: its logarithm is {-end.value:.3g} after a step of length "
+            f"{length:.3g}, and rises faster with each step. Is this minus the log density?"
         )
     return (*decreases, decrease)
 

@@ -96,8 +96,8 @@ def check_own(
         # Of a power law as of s^-n; a density that is zero so far out has an integral.
         if math.isfinite(near) and math.isfinite(far) and far - near < (1.0 + POWER) * math.log(LARGE[1] / LARGE[0]):
             raise ParameterError(
-                f"likelihood: the posterior has no finite integral over {names[own]}, for its density falls no faster "
-                f"than 1 / {names[own]} towards infinity: give {names[own]} a prior or an upper bound, or more data"
+                f"likelihood: the posterior has no finite integral over {names[own]}, because its density falls no "
+                f"faster than 1 / {names[own]} towards infinity: give {names[own]} a prior or an upper bound"
             )
 
 
@@ -129,7 +129,7 @@ def check_gradient(archive: Archive, first: Evaluation, rng: np.random.Generator
         return (doubt,)
     hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
     if found.opposite:
-        hint = "The sign is wrong: is one of the two that of the negative log density?"
+        hint = "The sign is wrong: does one of them belong to minus the log density?"
     raise ParameterError(f"gradient: it is wrong: {compared} {hint}")
 
 

@@ -121,7 +121,7 @@ def drawn_starts(
         name = names[int(np.argmax(open_ends))]
         prior = "" if forward_posterior is None else "the prior cannot be drawn from, and "
         raise ParameterError(
-            f"x0: {prior}{name} has no two finite bounds, between which a start could be drawn; give one"
+            f"x0: {prior}{name} has no two finite bounds between which a start could be drawn; give a start"
         )
     return np.asarray(rng.uniform(low, high, (count, len(names))))
 

@@ -63,7 +63,7 @@ def take_up(wall: Wall, transform: Transform, names: Sequence[str]) -> tuple[Tra
     name, low, high = names[wall.coordinate], bounded.low[wall.coordinate], bounded.high[wall.coordinate]
     pair = ", ".join("None" if np.isinf(limit) else f"{limit:g}" for limit in (low, high))
     doubt = (
-        f"The density is 0 where {name} {'<' if outside < inside else '>'} {bound:g}: this bound was taken from a few "
+        f"The density is 0 where {name} {'<' if outside < inside else '>'} {bound:g}: this bound was located by a few "
         f"values. If it is right, declare bounds={{{name!r}: ({pair})}}."
     )
     _log.warning("%s", doubt)

@@ -188,7 +188,7 @@ def _of_one_sign(data: FlatData) -> Reading:
     """log |F| for outputs with the sign of most data."""
     if (data.values == 0).any():
         raise ParameterError(
-            f"data: got {data.where(data.values == 0)}, but a relative error of zero says nothing; "
+            f"data: got {data.where(data.values == 0)}, but an error relative to 0 is undefined; "
             "expected other numbers, or NaN to leave the datum out"
         )
     sign = 1.0 if np.median(data.values) > 0 else -1.0

@@ -49,7 +49,7 @@ class Gaussian(Independent):
 class LogNormal(Independent):
     """Log-normal errors: log y ~ N(log F, sd^2).
 
-    Predictors are log F. An output below 1e-8 times its datum counts as that; so does a negative one down to -1e-6
+    Predictors are log F. An output below 1e-8 times its datum is set to that value, as is a negative one down to -1e-6
     times the largest datum, which solvers may return for zero. Below that, the model run has failed.
 
     Parameters
@@ -105,8 +105,8 @@ class StudentT(Independent):
 class Poisson(Independent):
     """Counts: y ~ Poisson(F).
 
-    Predictors are log F. A mean below 1e-8 counts as that; so does a negative one down to -1e-6 times the largest
-    count, which solvers may return for zero. Below that, the model run has failed.
+    Predictors are log F. A mean below 1e-8 is set to 1e-8, as is a negative one down to -1e-6 times the largest count,
+    which solvers may return for zero. Below that, the model run has failed.
     """
 
     def __init__(self) -> None:
@@ -131,8 +131,8 @@ class NegativeBinomial(Independent):
 class Binomial(Independent):
     """Successes among n trials: y ~ Binomial(n, F), with the probability F as output.
 
-    Predictors are logit F. A probability closer to 0 or 1 than 1e-8 counts as that, and so does one beyond them by up
-    to 1e-6. Further out, the model run has failed.
+    Predictors are logit F. A probability is moved to a distance of 1e-8 from 0 and 1 if it is closer, or beyond them by
+    up to 1e-6. Further out, the model run has failed.
 
     Parameters
     ----------
