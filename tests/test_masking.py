@@ -79,7 +79,7 @@ def test_a_mirror_s_password_is_in_no_receipt_no_log_and_no_message(
     caplog.set_level(logging.INFO)
     # Port 9 (discard) of the loopback: connections are refused at once.
     for mirror in (f"http://me:{PASSWORD}@127.0.0.1:9/data", f"ftp://me:{PASSWORD}@host/data"):
-        options: dict[str, Any] = {"raw_dir": tmp_path, "mirror": mirror, "limits": limits, "progress": False}
+        options: dict[str, Any] = {"raw_dir": tmp_path, "mirror": mirror, "limits": limits}
         fetch("data", table, **options).save(receipt)
         with pytest.raises(SourceError) as refused:
             fetch("data", table, **options, policy="real-only")

@@ -81,7 +81,7 @@ def test_thousands_of_known_runs_of_a_model_are_used_in_seconds(caplog: pytest.L
     outputs = np.exp(points[:, :1] - np.exp(points[:, 1:]) * model_cases.TIMES)
     with caplog.at_level(logging.WARNING, logger="rnshmc"):
         result = model_cases.sampled(model_cases.decaying(), evaluations={"points": points, "outputs": outputs})
-    assert "of 20000 are learnt from, spread over those near the mode" in caplog.text
+    assert "of 20000 are used, spread over those near the mode" in caplog.text
     assert result.outcome.emulated is not None
     assert result.verdict.level == "good", str(result.verdict)
     assert result.spent.units < 60  # of a run without known ones

@@ -37,4 +37,7 @@ def source(function: Callable[..., Any]) -> str:
 
     A job imports only the functions of its own figure, so that an edit of another drawing module does not redraw it.
     """
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, type):  # of a class method, which may be inherited
+        return f"{owner.__module__}:{owner.__qualname__}.{function.__name__}"
     return f"{function.__module__}:{function.__qualname__}"
