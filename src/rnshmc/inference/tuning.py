@@ -46,7 +46,7 @@ class Fitting:
     # docs/development/tried/bends.md, "Hierarchies that are not centred".
     rough: float = TOLERATED
     # Height above the lowest potential, and more for each dimension, from which potentials have these errors. GARCH,
-    # seeds 1 to 16: from 8 + d on, three good results were wrong and the median took 477 units; with this, 0 and 371.
+    # seeds 1 to 16: from 8 + d on, three good results were wrong and the median took 477 units; with this, 0 and 373.
     rough_from: tuple[float, float] = (0.5 * plausible, 1.5)
     # Maximum of those errors, relative to the same share of what a standard normal density does not explain.
     unexplained: float = 3.0
