@@ -61,7 +61,7 @@ TRACES = Drawing(
 
 def autocorrelations(chains: ProblemChains, title: str) -> Figure:
     """Autocorrelation of the kept draws, averaged over chains: median of the coordinates, shaded from minimum to
-    maximum. The panel of a sampler without Markov chains says so."""
+    maximum. Samplers without Markov chains are marked."""
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots(1, len(chains.chains), sharex=True, sharey=True, squeeze=False)[0]
     for ax, sampler in zip(axes, chains.chains, strict=True):

@@ -59,7 +59,7 @@ def results_tables(
     of the target; samplers that the baseline omits keep their own seconds. Without a baseline all are NaN.
 
     `min_ess_per_value` is ess_min per call of the exact potential. `mixed` is false for a sampler among `unmixed`
-    (`unmixed_cells`), which has no speed-up; nor has any sampler where that is HMC. `loaded` says that other work kept
+    (`unmixed_cells`), which has no speed-up; nor has any sampler where that is HMC. `loaded` is whether other work kept
     the machine busy while seconds were measured; `data` is the origin of the data; `paper`, from `papers`, is empty for
     a user's problem. Raises `StoreError` if a timing is missing, or the chains of a row differ in data, length, recipe,
     hidden units or training draws.

@@ -70,7 +70,7 @@ def maximise(
 
     The search keeps within fixed factors of the start; ``known`` hyperparameters replace it. The likelihood is scaled
     so that the first step changes no hyperparameter by more than a factor e: as it stands, its slopes are of the order
-    of the number of data, and the first step would lead to the bounds. Where the likelihood cannot be evaluated, the
+    of the number of data, and the first step would end at the bounds. Where the likelihood cannot be evaluated, the
     step is rejected: it counts as worse than all before it, so that the line search shortens it. The result is the best
     point met. Its outcome is "converged" (the slope or the last gain is below tolerance), "max_evaluations", or
     "stalled" (no better point was found along the last direction, as at the rim of what can be factorised). No new

@@ -87,7 +87,7 @@ def chosen(inputs: Array, outputs: Array) -> Covariance:
     """The covariance that maximises the joint likelihood of all outputs of the runs.
 
     Inputs have shape (n, dim), outputs (n, m), in units in which errors matter alike. Length scales and the quadratic
-    part have log-normal priors: a dozen runs do not tell those of twenty inputs. Raises `FitError` if the inputs are
+    part have log-normal priors: a dozen runs do not fix those of twenty inputs. Raises `FitError` if the inputs are
     all the same, or no candidate can be factored.
     """
     scale = spread(inputs)
