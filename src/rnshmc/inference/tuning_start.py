@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rnshmc.inference.tuning_result import Modes
-from rnshmc.inference.tuning_shared import BATCH, FEW, RARE, TOLERATED, TRIES
+from rnshmc.inference.tuning_shared import BAD, BATCH, FEW, RARE, TOLERATED, TRIES
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,9 @@ class Descent:
     first_decrease: float = 10.0  # Decrease of the potential that the first step aims at.
     # Part of the change of a gradient over the longest step that `Curvatures.third_order` leaves at most. Regressions
     # of tests/inference/test_scales.py, 1e7 above their modes: without, 54 to 56 evaluations; from 0.5 to 0.1, 23 to
-    # 27.
-    unexplained: float = TOLERATED
+    # 27. Funnel in 6 dimensions, seeds 1 to 20: at 0.1 two end in exact chains, and the median is 450 units; with
+    # this, none does, and it is 309.
+    unexplained: float = BAD * TOLERATED
     steps: tuple[int, int] = (40, 2)  # Maximum number of steps, and more for each dimension.
     # Share of the steps and of the descents where the log density is noisy. Noise of 0.3 to 3 in 2 and 5 dimensions:
     # more find no lower mode.
