@@ -69,8 +69,6 @@ def explore_whitened(
     checkpoint is damaged, or belongs to another chain.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=step_size, n_steps=n_steps)
-    if checkpoint is not None:
-        checkpoint = checkpoint.extended(whitened={"step_size": step_size, "n_steps": n_steps})
     _, phase = run_phase(
         whitened.kernel,
         whitened.kernel.init(whitened.laplace_draw(rng)),
@@ -78,7 +76,7 @@ def explore_whitened(
         rng=rng,
         counter=whitened.counter,
         progress=progress,
-        checkpoint=checkpoint,
+        checkpoint=checkpoint and checkpoint.extended(whitened={"step_size": step_size, "n_steps": n_steps}),
     )
     return phase
 
