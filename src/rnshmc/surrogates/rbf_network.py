@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import FitError, NumericalError, ParameterError
-from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
+from rnshmc.surrogates.ridge import by_blocks, check_settings, output_matrix, ridge_regression
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.types import Array
@@ -133,10 +133,9 @@ class RBFNetwork(Stored):
 
     def predict(self, q: Array) -> Array:
         """z at each row of q of shape (m, dim), as an array of shape (m,)."""
-        values = np.empty(len(q))
-        for rows in row_blocks(q):
-            values[rows] = _bumps(q[rows] - self.mean, self.centres, self.squared_widths) @ self.output_weights
-        return values
+        return by_blocks(
+            lambda rows: _bumps(rows - self.mean, self.centres, self.squared_widths) @ self.output_weights, q
+        )
 
     def _bumps_at(self, q: Array) -> Array:
         with np.errstate(all="ignore"):
