@@ -11,7 +11,6 @@ from rnshmc.kernels.transition import (
     State,
     TransitionInfo,
     check_dynamics,
-    check_finite_start,
     evaluated_start,
     metropolis,
     solver_failure,
@@ -64,9 +63,7 @@ class HMC:
 
         Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
-        q, potential, gradient = evaluated_start(q, self.potential.dim, self._decide_and_drive)
-        check_finite_start(potential, gradient)
-        return State(q, potential, gradient)
+        return State(*evaluated_start(q, self.potential.dim, self._decide_and_drive))
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
         """One transition. The same number of random draws is used whether it is accepted, rejected or fails."""

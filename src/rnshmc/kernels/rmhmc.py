@@ -10,7 +10,6 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.kernels.transition import (
     TransitionInfo,
     check_dynamics,
-    check_finite_start,
     evaluated_start,
     metropolis,
     solver_failure,
@@ -88,10 +87,12 @@ class RMHMC:
         Raises `ParameterError` if ``q`` has the wrong shape, or potential, force or metric cannot be evaluated: a chain
         cannot start there.
         """
-        q, potential, there = evaluated_start(
-            q, self.potential.dim, lambda q: (self.potential.value(q), point(self.driver, q))
-        )
-        check_finite_start(potential, there.force)
+
+        def evaluate(q: Array) -> tuple[float, Array, Point]:
+            potential, there = self.potential.value(q), point(self.driver, q)
+            return potential, there.force, there
+
+        q, potential, _, there = evaluated_start(q, self.potential.dim, evaluate)
         return RiemannianState(q, potential, there)
 
     def step(self, rng: np.random.Generator, state: RiemannianState) -> tuple[RiemannianState, TransitionInfo]:

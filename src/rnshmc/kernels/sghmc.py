@@ -15,7 +15,6 @@ from rnshmc.kernels.transition import (
     State,
     TransitionInfo,
     check_dynamics,
-    check_finite_start,
     evaluated_start,
     solver_failure,
 )
@@ -106,11 +105,8 @@ class SGHMC(_MinibatchHMC):
 
         Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
-        q, potential, at_rest = evaluated_start(
-            q, self.potential.dim, lambda q: (self.potential.value(q), np.zeros_like(q))
-        )
-        check_finite_start(potential, at_rest)
-        return LangevinState(q, potential, at_rest)
+        at_rest = evaluated_start(q, self.potential.dim, lambda q: (self.potential.value(q), np.zeros_like(q)))
+        return LangevinState(*at_rest)
 
     def step(self, rng: np.random.Generator, state: LangevinState) -> tuple[LangevinState, TransitionInfo]:
         """One transition, always accepted unless a gradient fails or the position is no longer finite."""
