@@ -30,7 +30,6 @@ def test_a_potential_of_the_wrong_size_misses_the_square_of_its_error(
     variance = ((u - u.mean()) ** 2).mean()
     assert match.potential_variance == pytest.approx(variance, rel=N * EPS)
     assert match.variance == pytest.approx((factor - 1) ** 2 * variance, rel=N * EPS, abs=N * EPS * 100)
-    assert match.share == pytest.approx((factor - 1) ** 2, rel=N * EPS, abs=N * EPS * 100)
     assert match.states == N
 
 

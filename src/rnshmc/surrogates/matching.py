@@ -19,11 +19,6 @@ class PotentialMatch:
     states: int
     """Number of states."""
 
-    @property
-    def share(self) -> float:
-        """Var(V - U) / Var(U): the share of the potential's variation that the surrogate misses."""
-        return self.variance / self.potential_variance
-
 
 def potential_matching(v: Array, u: Array) -> PotentialMatch:
     """Compare a surrogate's values V with exact potentials U, up to a constant (paper A, eqs. 14 and 15).
