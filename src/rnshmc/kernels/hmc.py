@@ -25,33 +25,24 @@ class HMC:
     The leapfrog map is reversible and volume-preserving for any force, so the Metropolis step with the exact
     Hamiltonian leaves the exact posterior invariant for any driver (paper A, appendix 1). It only affects the
     acceptance. Raises `ParameterError` if a setting is out of range, or driver and potential differ in dimension.
-
-    Parameters
-    ----------
-    potential
-        Decides: the exact potential, used in the Metropolis step.
-    driver
-        Drives: its gradient moves the trajectory. ``potential`` itself gives standard HMC.
-    step_size
-        Leapfrog step, > 0.
-    n_steps
-        The number of steps is drawn uniformly from {low, ..., high} at each transition, so that no trajectory length
-        resonates with the target (Neal 2011). (L, L) keeps it fixed.
-    metric
-        Metric of the kinetic energy.
-    gradients_per_step
-        Evaluations of the driving gradient in each leapfrog step, >= 1. Extra evaluations do not change the draws. The
-        published implementations evaluate it at both ends of each step, so twice where two steps meet; comparisons with
-        printed speed-ups need that baseline.
     """
 
     potential: Potential
+    """Decides: the exact potential, used in the Metropolis step."""
     driver: Driver
+    """Drives: its gradient moves the trajectory. ``potential`` itself gives standard HMC."""
     _: KW_ONLY
     step_size: float
+    """Leapfrog step, > 0."""
     n_steps: tuple[int, int]
+    """The number of steps is drawn uniformly from {low, ..., high} at each transition, so that no trajectory length
+    resonates with the target (Neal 2011). (L, L) keeps it fixed."""
     metric: Metric = field(default_factory=IdentityMetric)
+    """Metric of the kinetic energy."""
     gradients_per_step: int = 1
+    """Evaluations of the driving gradient in each leapfrog step, >= 1. Extra evaluations do not change the draws. The
+    published implementations evaluate it at both ends of each step, so twice where two steps meet; comparisons with
+    printed speed-ups need that baseline."""
 
     def __post_init__(self) -> None:
         check_dynamics(self.potential, self.driver, step_size=self.step_size, n_steps=self.n_steps)

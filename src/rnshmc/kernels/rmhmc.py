@@ -39,35 +39,26 @@ class RMHMC:
     So the exact posterior is invariant for any metric and force of the driver, as long as its ``metric_vjp`` is the
     derivative of its ``metric``, which makes the map volume-preserving. Raises `ParameterError` if a setting is out of
     range, driver and potential differ in dimension, or the driver has no metric.
-
-    Parameters
-    ----------
-    potential
-        Decides: the exact potential, used in the Metropolis step.
-    driver
-        Drives: its gradient and metric move the trajectory. ``potential`` itself gives RMHMC, the Riemannian view of a
-        surrogate RNS-RMHMC.
-    step_size
-        Step of the generalised leapfrog, > 0.
-    n_steps
-        The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as in
-        paper A.
-    max_iterations, tolerance
-        Solver of the implicit equations: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance is a
-        ten thousandth of a local standard deviation.
-    fixed_point_iterations
-        Iterate this many times instead, without a check or a step back, as the published implementation does. The chain
-        is then not exact: use it only to compare times with printed ones.
     """
 
     potential: Potential
+    """Decides: the exact potential, used in the Metropolis step."""
     driver: RiemannianDriver
+    """Drives: its gradient and metric move the trajectory. ``potential`` itself gives RMHMC, the Riemannian view of a
+    surrogate RNS-RMHMC."""
     _: KW_ONLY
     step_size: float
+    """Step of the generalised leapfrog, > 0."""
     n_steps: tuple[int, int]
+    """The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as in
+    paper A."""
     max_iterations: int = 30
     tolerance: float = 1e-4
+    """Solver of the implicit equations: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance is a
+    ten thousandth of a local standard deviation."""
     fixed_point_iterations: int | None = None
+    """Iterate this many times instead, without a check or a step back, as the published implementation does. The chain
+    is then not exact: use it only to compare times with printed ones."""
     _fixed_point: FixedPoint | FixedIterations = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
