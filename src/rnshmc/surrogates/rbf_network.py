@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from rnshmc.errors import FitError, NumericalError, ParameterError
+from rnshmc.errors import FitError, NumericalError
 from rnshmc.surrogates.ridge import by_blocks, check_settings, output_matrix, ridge_regression
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
+from rnshmc.targets.checks import check_positive
 from rnshmc.types import Array
 
 
@@ -86,8 +87,8 @@ class RBFNetwork(Stored):
         """
         check_settings(hidden_units, ridge)
         for name, number in (("scale", scale), ("squared_width", squared_width)):
-            if number is not None and not (np.isfinite(number) and number > 0):
-                raise ParameterError(f"{name} must be a positive number, got {number!r}")
+            if number is not None:
+                check_positive(name, number)
         states, targets = training_set(q, u)
         mean = states.mean(axis=0)
         deviations = states - mean
