@@ -69,14 +69,8 @@ class RBFNetwork(Stored):
 
         Parameters
         ----------
-        q, u
-            Training states, shape (n, dim), weighted by their multiplicity, and exact potentials there, shape (n,).
-        rng
-            Generator of the hidden layer.
-        hidden_units
-            Number s of hidden units.
-        ridge
-            Nonnegative penalty on the squared norm of v.
+        q, u, rng, hidden_units, ridge
+            As in `RandomNetwork.fit`.
         scale
             Squared width, in mean squared distances, of a bump whose draw is 1; positive.
         squared_width
