@@ -64,9 +64,8 @@ def explore_whitened(
 ) -> Phase:
     """Explore a posterior by `WhitenedHMC` from a draw of its Laplace approximation.
 
-    The spec of a checkpoint has to identify the potential. Raises `ParameterError` if a setting is out of range, or the
-    Hessian at the mode is not positive definite; `NumericalError` as the potential's; `CheckpointError` if the
-    checkpoint is damaged, or belongs to another chain.
+    The spec of a checkpoint has to identify the potential. Raises the errors of `WhitenedHMC.of`, and `CheckpointError`
+    if the checkpoint is damaged, or belongs to another chain.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=step_size, n_steps=n_steps)
     _, phase = run_phase(
