@@ -9,7 +9,7 @@ import pytest
 
 from rnshmc.diagnostics.ess import geyer_ess
 from rnshmc.errors import ParameterError
-from rnshmc.kernels.adaptive_hmc import AdaptiveHMC, VanishingAdaptation
+from rnshmc.kernels.adaptive_hmc import AdaptiveHMC
 from rnshmc.kernels.hmc import HMC
 from rnshmc.random import stream
 from rnshmc.surrogates.online import OnlineNetwork
@@ -21,7 +21,7 @@ SKEWED = ShearedLogGamma()
 START = np.array([-0.5, 0.2])
 
 
-class Never(VanishingAdaptation):
+class Never(AdaptiveHMC):
     """No adoption at all."""
 
     def probability(self, t: int) -> float:
@@ -60,12 +60,14 @@ def few_states(n: int = 12) -> OnlineNetwork:
 
 
 def kernel(
-    driver: OnlineNetwork | Pupil, adaptation: VanishingAdaptation, potential: Potential = SKEWED
+    driver: OnlineNetwork | Pupil,
+    offset: float,
+    exponent: float = 1.0,
+    *,
+    potential: Potential = SKEWED,
+    kind: type[AdaptiveHMC] = AdaptiveHMC,
 ) -> AdaptiveHMC:
-    offset, exponent = adaptation.offset, adaptation.exponent
-    made = AdaptiveHMC(potential, driver, step_size=0.45, n_steps=(1, 5), offset=offset, exponent=exponent)
-    made._adaptation = adaptation  # a schedule that the settings do not offer, such as `Never`
-    return made
+    return kind(potential, driver, step_size=0.45, n_steps=(1, 5), offset=offset, exponent=exponent)
 
 
 def chain(sampler: AdaptiveHMC, iterations: int, name: str) -> tuple[Array, Array]:
@@ -81,9 +83,9 @@ def chain(sampler: AdaptiveHMC, iterations: int, name: str) -> tuple[Array, Arra
 @pytest.mark.parametrize(("offset", "exponent"), [(50.0, 1.0), (200.0, 0.5)])
 def test_it_adopts_as_often_as_the_schedule_says(offset: float, exponent: float) -> None:
     pupil, n = Pupil(), 4000
-    adaptation = VanishingAdaptation(offset=offset, exponent=exponent)
-    chain(kernel(pupil, adaptation), n, "frequency")
-    probabilities = np.array([adaptation.probability(t) for t in range(n)])
+    sampler = kernel(pupil, offset, exponent)
+    chain(sampler, n, "frequency")
+    probabilities = np.array([sampler.probability(t) for t in range(n)])
     assert probabilities[0] == 1.0
     assert probabilities[-1] == pytest.approx((1 + (n - 1) / offset) ** -exponent)
     adopted = np.zeros(n)
@@ -110,12 +112,12 @@ def test_it_adopts_as_often_as_the_schedule_says(offset: float, exponent: float)
 )
 def test_schedules_against_the_published_conditions_are_refused(offset: float, exponent: float, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        VanishingAdaptation(offset=offset, exponent=exponent)
+        kernel(Pupil(), offset, exponent)
 
 
 def test_it_learns_the_state_after_each_transition_repeats_included() -> None:
     pupil = Pupil()
-    draws, _ = chain(kernel(pupil, VanishingAdaptation(offset=10.0, exponent=1.0)), 300, "taught")
+    draws, _ = chain(kernel(pupil, 10.0), 300, "taught")
     assert np.array_equal(np.array([q for q, _ in pupil.taught]), draws)
     assert [u for _, u in pupil.taught] == [SKEWED.value(q) for q in draws]
     assert np.any(np.all(draws[1:] == draws[:-1], axis=1))
@@ -123,7 +125,7 @@ def test_it_learns_the_state_after_each_transition_repeats_included() -> None:
 
 def test_the_cached_gradient_is_that_of_the_driver_in_use() -> None:
     pupil = Pupil()
-    sampler = kernel(pupil, VanishingAdaptation(offset=10.0, exponent=1.0))
+    sampler = kernel(pupil, 10.0)
     rng, state = stream(51, "cache"), sampler.init(START)
     for _ in range(200):
         state, _ = sampler.step(rng, state)
@@ -133,7 +135,7 @@ def test_the_cached_gradient_is_that_of_the_driver_in_use() -> None:
 
 def test_without_adoption_it_is_hmc_with_the_first_network() -> None:
     online = few_states()
-    draws, _ = chain(kernel(online, Never(offset=1.0, exponent=1.0)), 300, "frozen")
+    draws, _ = chain(kernel(online, 1.0, kind=Never), 300, "frozen")
     hmc = HMC(SKEWED, few_states().network(), step_size=0.45, n_steps=(1, 5))
     rng, state = stream(51, "frozen"), hmc.init(START)
     for draw in draws:
@@ -152,11 +154,8 @@ class Nowhere(ShearedLogGamma):
 
 def test_the_number_of_random_draws_does_not_depend_on_what_happens() -> None:
     after = []
-    for potential, adaptation in (
-        (SKEWED, VanishingAdaptation(offset=1.0, exponent=1.0)),
-        (Nowhere(), Never(offset=1.0, exponent=1.0)),
-    ):
-        rng, sampler = stream(51, "draws"), kernel(Pupil(), adaptation, potential)
+    for potential, kind in ((SKEWED, AdaptiveHMC), (Nowhere(), Never)):
+        rng, sampler = stream(51, "draws"), kernel(Pupil(), 1.0, potential=potential, kind=kind)
         state = sampler.init(START)
         for _ in range(20):
             state, _ = sampler.step(rng, state)
@@ -165,7 +164,7 @@ def test_the_number_of_random_draws_does_not_depend_on_what_happens() -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    runs = [chain(kernel(few_states(), VanishingAdaptation(offset=50.0, exponent=1.0)), 300, "same")[0] for _ in "ab"]
+    runs = [chain(kernel(few_states(), 50.0), 300, "same")[0] for _ in "ab"]
     assert runs[0].tobytes() == runs[1].tobytes()
 
 
@@ -173,7 +172,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def adaptive_run() -> tuple[Array, OnlineNetwork]:
     """Draws, and the network that was adopted last."""
     online = few_states()
-    draws, _ = chain(kernel(online, VanishingAdaptation(offset=100.0, exponent=1.0)), 8000, "posterior")
+    draws, _ = chain(kernel(online, 100.0), 8000, "posterior")
     return draws, online
 
 

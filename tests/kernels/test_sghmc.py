@@ -126,9 +126,9 @@ class Picky(CorrectedSGHMC):
     """A mutant: the mini-batch depends on the state, where its gradient is the smallest of five."""
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
-        batches = [self._driver.minibatch(rng, self._batch_size) for _ in range(5)]
+        batches = [self.driver.minibatch(rng, self.batch_size) for _ in range(5)]
         batch = min(batches, key=lambda batch: float(np.linalg.norm(batch.gradient(state.q))))
-        hmc = HMC(self._potential, batch, step_size=self._step_size, n_steps=self._n_steps)
+        hmc = HMC(self.potential, batch, step_size=self.step_size, n_steps=self.n_steps)
         return hmc.step(rng, state._replace(gradient=batch.gradient(state.q)))
 
 
@@ -136,9 +136,9 @@ class Uncorrected(CorrectedSGHMC):
     """A mutant: the mini-batch decides as well, by the potential that its gradient belongs to."""
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
-        batch: Any = self._driver.minibatch(rng, self._batch_size)
+        batch: Any = self.driver.minibatch(rng, self.batch_size)
         tilted = Tilted(batch.error)
-        hmc = HMC(tilted, tilted, step_size=self._step_size, n_steps=self._n_steps)
+        hmc = HMC(tilted, tilted, step_size=self.step_size, n_steps=self.n_steps)
         return hmc.step(rng, hmc.init(state.q))
 
 

@@ -16,7 +16,7 @@ with job(snakemake.log[0]):
     # Exact HMC continues after the exploration: its kept draws, with their exact potentials, are held out.
     chain = read_chain(Path(snakemake.input.chain))
     surrogate = load_surrogate(spec["surrogate"], Path(snakemake.input.surrogate))
-    match = potential_matching(surrogate, chain.draws, chain.stats["potential"])
+    match = potential_matching(surrogate.predict(chain.draws), chain.stats["potential"])
     fit = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
     content = {
         "problem": spec["problem"],

@@ -111,59 +111,43 @@ def generalised_leapfrog(
     has no solution that is found, a step does not reverse, or the driver fails.
     """
     for _ in range(n_steps):
-        there = _Step(start, p, driver, step_size)
-        half = fixed_point.solve(there.kick, p, there.momentum_length)
-        q = fixed_point.solve(there.drift(half), there.euler(half), start.metric.length)
+        half, q = _solved(start, p, driver, step_size, fixed_point)
         end = point(driver, q)
         p = half - 0.5 * step_size * _momentum_force(end, half, driver)
 
         if isinstance(fixed_point, FixedPoint):
-            _check_the_way_back(start, half, end, p, driver, step_size, fixed_point)
+            momentum, q = _solved(end, -p, driver, step_size, fixed_point)
+            error = max(_momentum_length(end, momentum + half), end.metric.length(q - start.q))
+            if not error <= REVERSED:
+                raise NumericalError(
+                    f"generalised leapfrog: the step back ends {error:.3g} from where the step started"
+                )
         start = end
     return start, p
 
 
-def _check_the_way_back(
-    start: Point, half: Array, end: Point, p: Array, driver: RiemannianDriver, step_size: float, fixed_point: FixedPoint
-) -> None:
-    back = _Step(end, -p, driver, step_size)
-    momentum = fixed_point.solve(back.kick, -p, back.momentum_length)
-    q = fixed_point.solve(back.drift(momentum), back.euler(momentum), end.metric.length)
-    error = max(back.momentum_length(momentum + half), end.metric.length(q - start.q))
-    if not error <= REVERSED:
-        raise NumericalError(f"generalised leapfrog: the step back ends {error:.3g} from where the step started")
+def _solved(
+    start: Point, p: Array, driver: RiemannianDriver, step_size: float, fixed_point: FixedPoint | FixedIterations
+) -> tuple[Array, Array]:
+    """Momentum after half a step and position after the step, the solutions of eqs. (7) and (8)."""
+
+    def kick(half: Array) -> Array:
+        return p - 0.5 * step_size * _momentum_force(start, half, driver)
+
+    half = fixed_point.solve(kick, p, lambda change: _momentum_length(start, change))
+    velocity = start.metric.velocity(half)
+
+    def drift(q: Array) -> Array:
+        there = local_metric(driver.metric(q)).velocity(half)
+        return start.q + 0.5 * step_size * (velocity + there)
+
+    # The first iterate of `drift` needs only the metric at the start of the step.
+    return half, fixed_point.solve(drift, start.q + step_size * velocity, start.metric.length)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """The implicit equations of one step."""
-
-    start: Point
-    p: Array
-    driver: RiemannianDriver
-    step_size: float
-
-    def kick(self, half: Array) -> Array:
-        """Right-hand side of eq. (7): momentum after half a step, as a function of itself."""
-        return self.p - 0.5 * self.step_size * _momentum_force(self.start, half, self.driver)
-
-    def drift(self, half: Array) -> Callable[[Array], Array]:
-        """Right-hand side of eq. (8): position after the step, as a function of itself."""
-        velocity = self.start.metric.velocity(half)
-
-        def equation(q: Array) -> Array:
-            there = local_metric(self.driver.metric(q)).velocity(half)
-            return self.start.q + 0.5 * self.step_size * (velocity + there)
-
-        return equation
-
-    def euler(self, half: Array) -> Array:
-        """The first iterate of `drift`, which needs only the metric at the start of the step."""
-        return self.start.q + self.step_size * self.start.metric.velocity(half)
-
-    def momentum_length(self, p: Array) -> float:
-        """Length of a momentum in units of the metric at the start of the step; not finite if it diverges."""
-        return float(np.sqrt(2.0 * self.start.metric.kinetic_energy(p)))
+def _momentum_length(at: Point, p: Array) -> float:
+    """Length of a momentum in units of the metric at a point; not finite if it diverges."""
+    return float(np.sqrt(2.0 * at.metric.kinetic_energy(p)))
 
 
 def _momentum_force(at: Point, p: Array, driver: RiemannianDriver) -> Array:

@@ -112,7 +112,7 @@ def _train(sweep: GaussianSweep, sampler: str, size: int, repeat: int, settings:
     cpu_s, wall_s = time.process_time() - cpu, time.perf_counter() - wall
     target = sweep.target()
     fresh = target.sample(stream(sweep.seed, "fig3", "held out", f"repeat{repeat}"), HELD_OUT)
-    match = potential_matching(driver, fresh, np.array([target.value(q) for q in fresh]))
+    match = potential_matching(driver.predict(fresh), np.array([target.value(q) for q in fresh]))
     return _Trained(driver, search_s, cpu_s, wall_s, math.sqrt(match.variance))
 
 

@@ -1,5 +1,6 @@
 """Riemannian manifold Hamiltonian Monte Carlo with any driver: one kernel for RMHMC and RNS-RMHMC."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.kernels.transition import (
     TransitionInfo,
     check_dynamics,
-    check_finite_start,
     evaluated_start,
     metropolis,
     solver_failure,
@@ -27,6 +27,7 @@ class RiemannianState(NamedTuple):
     """Force and metric of the driver."""
 
 
+@dataclass(frozen=True, eq=False)
 class RMHMC:
     """One potential decides, one drives and defines the metric (paper A, section 2.2 and the end of 3.4).
 
@@ -38,50 +39,38 @@ class RMHMC:
     So the exact posterior is invariant for any metric and force of the driver, as long as its ``metric_vjp`` is the
     derivative of its ``metric``, which makes the map volume-preserving. Raises `ParameterError` if a setting is out of
     range, driver and potential differ in dimension, or the driver has no metric.
-
-    Parameters
-    ----------
-    potential
-        Decides: the exact potential, used in the Metropolis step.
-    driver
-        Drives: its gradient and metric move the trajectory. ``potential`` itself gives RMHMC, the Riemannian view of a
-        surrogate RNS-RMHMC.
-    step_size
-        Step of the generalised leapfrog, > 0.
-    n_steps
-        The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as in
-        paper A.
-    max_iterations, tolerance
-        Solver of the implicit equations: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance is a
-        ten thousandth of a local standard deviation.
-    fixed_point_iterations
-        Iterate this many times instead, without a check or a step back, as the published implementation does. The chain
-        is then not exact: use it only to compare times with printed ones.
     """
 
-    def __init__(
-        self,
-        potential: Potential,
-        driver: RiemannianDriver,
-        *,
-        step_size: float,
-        n_steps: tuple[int, int],
-        max_iterations: int = 30,
-        tolerance: float = 1e-4,
-        fixed_point_iterations: int | None = None,
-    ) -> None:
-        check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
-        if not isinstance(driver, RiemannianDriver):
-            raise ParameterError(f"driver: {type(driver).__name__} has no metric, which RMHMC needs")
-        self._potential = potential
-        self._driver = driver
-        self._step_size = float(step_size)
-        self._n_steps = n_steps
-        self._fixed_point = (
-            FixedPoint(max_iterations, tolerance)
-            if fixed_point_iterations is None
-            else FixedIterations(fixed_point_iterations)
+    potential: Potential
+    """Decides: the exact potential, used in the Metropolis step."""
+    driver: RiemannianDriver
+    """Drives: its gradient and metric move the trajectory. ``potential`` itself gives RMHMC, the Riemannian view of a
+    surrogate RNS-RMHMC."""
+    _: KW_ONLY
+    step_size: float
+    """Step of the generalised leapfrog, > 0."""
+    n_steps: tuple[int, int]
+    """The number of steps is drawn uniformly from {low, ..., high} at each transition; (L, L) keeps it fixed, as in
+    paper A."""
+    max_iterations: int = 30
+    tolerance: float = 1e-4
+    """Solver of the implicit equations: `rnshmc.dynamics.generalised_leapfrog.FixedPoint`. The default tolerance is a
+    ten thousandth of a local standard deviation."""
+    fixed_point_iterations: int | None = None
+    """Iterate this many times instead, without a check or a step back, as the published implementation does. The chain
+    is then not exact: use it only to compare times with printed ones."""
+    _fixed_point: FixedPoint | FixedIterations = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_dynamics(self.potential, self.driver, step_size=self.step_size, n_steps=self.n_steps)
+        if not isinstance(self.driver, RiemannianDriver):
+            raise ParameterError(f"driver: {type(self.driver).__name__} has no metric, which RMHMC needs")
+        fixed_point = (
+            FixedPoint(self.max_iterations, self.tolerance)
+            if self.fixed_point_iterations is None
+            else FixedIterations(self.fixed_point_iterations)
         )
+        object.__setattr__(self, "_fixed_point", fixed_point)
 
     def init(self, q: Array) -> RiemannianState:
         """The state at ``q``, shape (dim,).
@@ -89,16 +78,17 @@ class RMHMC:
         Raises `ParameterError` if ``q`` has the wrong shape, or potential, force or metric cannot be evaluated: a chain
         cannot start there.
         """
-        q, potential, there = evaluated_start(
-            q, self._potential.dim, lambda q: (self._potential.value(q), point(self._driver, q))
-        )
-        check_finite_start(potential, there.force)
+
+        def evaluate(q: Array) -> tuple[float, Array, Point]:
+            potential, there = self.potential.value(q), point(self.driver, q)
+            return potential, there.force, there
+
+        q, potential, _, there = evaluated_start(q, self.potential.dim, evaluate)
         return RiemannianState(q, potential, there)
 
     def step(self, rng: np.random.Generator, state: RiemannianState) -> tuple[RiemannianState, TransitionInfo]:
         """One transition. The same number of random draws is used whether it is accepted, rejected or fails."""
-        low, high = self._n_steps
-        n_steps = int(rng.integers(low, high, endpoint=True))
+        n_steps = int(rng.integers(*self.n_steps, endpoint=True))
         momentum = state.point.metric.sample_momentum(rng, state.q.size)
         uniform = rng.uniform()
         try:
@@ -106,12 +96,12 @@ class RMHMC:
                 end, p = generalised_leapfrog(
                     state.point,
                     momentum,
-                    driver=self._driver,
-                    step_size=self._step_size,
+                    driver=self.driver,
+                    step_size=self.step_size,
                     n_steps=n_steps,
                     fixed_point=self._fixed_point,
                 )
-                potential = self._potential.value(end.q)
+                potential = self.potential.value(end.q)
                 delta_h = (potential - state.potential) + _kinetic_energy(end, p)
                 delta_h -= _kinetic_energy(state.point, momentum)
         except NumericalError:

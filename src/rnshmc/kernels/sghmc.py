@@ -4,6 +4,7 @@ Paper B, section 4.4; Chen, Fox and Guestrin, Stochastic gradient Hamiltonian Mo
 """
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,10 @@ from rnshmc.kernels.transition import (
     State,
     TransitionInfo,
     check_dynamics,
-    check_finite_start,
     evaluated_start,
     solver_failure,
 )
-from rnshmc.types import Array, MinibatchDriver, Potential
+from rnshmc.types import Array, Driver, MinibatchDriver, Potential
 
 
 class LangevinState(NamedTuple):
@@ -30,7 +30,34 @@ class LangevinState(NamedTuple):
     momentum: Array
 
 
-class SGHMC:
+@dataclass(frozen=True, eq=False)
+class _MinibatchHMC:
+    """The settings of both kernels and their checks."""
+
+    potential: Potential
+    driver: MinibatchDriver
+    _: KW_ONLY
+    step_size: float
+    n_steps: tuple[int, int]
+    batch_size: int
+    scaled: bool = True
+
+    def __post_init__(self) -> None:
+        check_dynamics(self.potential, self.driver, step_size=self.step_size, n_steps=self.n_steps)
+        if not isinstance(self.driver, MinibatchDriver):
+            name = type(self.driver).__name__
+            raise ParameterError(f"driver: {name} has no mini-batches, which stochastic gradients need")
+        if self.batch_size < 1:
+            raise ParameterError(f"batch_size: expected at least 1, got {self.batch_size}")
+        # Report an impossible batch size now, not when a chain first draws one.
+        self._batch(np.random.default_rng(0))
+
+    def _batch(self, rng: np.random.Generator) -> Driver:
+        return self.driver.minibatch(rng, self.batch_size, scaled=self.scaled)
+
+
+@dataclass(frozen=True, eq=False)
+class SGHMC(_MinibatchHMC):
     """HMC with friction and with gradients of mini-batches, without a correction (paper B, eqs. 28 and 29, M = I).
 
     With a new mini-batch at each step (Chen, Fox and Guestrin, Algorithm 2, with their estimate of its noise set to 0),
@@ -63,53 +90,36 @@ class SGHMC:
         small, the chain samples the posterior with the likelihood raised to the power n / N.
     """
 
-    def __init__(
-        self,
-        potential: Potential,
-        driver: MinibatchDriver,
-        *,
-        step_size: float,
-        n_steps: tuple[int, int],
-        batch_size: int,
-        friction: float,
-        scaled: bool = True,
-    ) -> None:
-        check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
-        _check_minibatches(driver, batch_size)
-        if not 0 < step_size * friction < 1:
-            raise ParameterError(f"friction: expected 0 < step_size * friction < 1, got {step_size} * {friction}")
-        self._potential = potential
-        self._driver = driver
-        self._step_size = float(step_size)
-        self._n_steps = n_steps
-        self._batch_size = batch_size
-        self._scaled = scaled
-        self._decay = 1.0 - step_size * friction
-        self._noise_sd = math.sqrt(2.0 * friction * step_size)
+    _: KW_ONLY
+    friction: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.step_size * self.friction < 1:
+            raise ParameterError(
+                f"friction: expected 0 < step_size * friction < 1, got {self.step_size} * {self.friction}"
+            )
 
     def init(self, q: Array) -> LangevinState:
         """The state at ``q``, shape (dim,), at rest.
 
         Raises `ParameterError` if ``q`` has the wrong shape or U(q) is not finite: a chain cannot start there.
         """
-        q, potential, at_rest = evaluated_start(
-            q, self._potential.dim, lambda q: (self._potential.value(q), np.zeros_like(q))
-        )
-        check_finite_start(potential, at_rest)
-        return LangevinState(q, potential, at_rest)
+        at_rest = evaluated_start(q, self.potential.dim, lambda q: (self.potential.value(q), np.zeros_like(q)))
+        return LangevinState(*at_rest)
 
     def step(self, rng: np.random.Generator, state: LangevinState) -> tuple[LangevinState, TransitionInfo]:
         """One transition, always accepted unless a gradient fails or the position is no longer finite."""
-        low, high = self._n_steps
-        n_steps = int(rng.integers(low, high, endpoint=True))
+        n_steps = int(rng.integers(*self.n_steps, endpoint=True))
+        decay, noise_sd = 1.0 - self.step_size * self.friction, math.sqrt(2.0 * self.friction * self.step_size)
         q, p = state.q, state.momentum
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 for _ in range(n_steps):
-                    q = q + self._step_size * p
-                    gradient = self._driver.minibatch(rng, self._batch_size, scaled=self._scaled).gradient(q)
-                    noise = self._noise_sd * rng.standard_normal(q.size)
-                    p = self._decay * p - self._step_size * gradient + noise
+                    q = q + self.step_size * p
+                    gradient = self._batch(rng).gradient(q)
+                    noise = noise_sd * rng.standard_normal(q.size)
+                    p = decay * p - self.step_size * gradient + noise
         except NumericalError:
             return state, solver_failure(n_steps)
         finite = bool(np.isfinite(q).all() and np.isfinite(p).all())
@@ -119,7 +129,8 @@ class SGHMC:
         return (LangevinState(q, math.nan, p) if finite else state), info
 
 
-class CorrectedSGHMC:
+@dataclass(frozen=True, eq=False)
+class CorrectedSGHMC(_MinibatchHMC):
     """HMC driven by the gradient of one mini-batch, drawn anew for each trajectory (paper B, section 4.4).
 
     Paper B corrects SGHMC by a Metropolis step without stating when the mini-batches are drawn. Here one is drawn
@@ -133,56 +144,23 @@ class CorrectedSGHMC:
     ----------
     potential
         Decides: the exact potential, with all data.
-    driver
-        Drives, through its mini-batches.
-    step_size, n_steps
-        As in `HMC`.
-    batch_size
-        Observations of a mini-batch.
+    driver, step_size, n_steps, batch_size
+        As in `SGHMC`.
     scaled
-        Whether to multiply the sum over a mini-batch of n of N observations by N / n. If not, as in the published
-        implementation, the force is a small fraction of the true one and trajectories are almost straight; the
+        As in `SGHMC`. If not, the force is a small fraction of the true one and trajectories are almost straight; the
         Metropolis step still leaves the posterior invariant.
     """
 
-    def __init__(
-        self,
-        potential: Potential,
-        driver: MinibatchDriver,
-        *,
-        step_size: float,
-        n_steps: tuple[int, int],
-        batch_size: int,
-        scaled: bool = True,
-    ) -> None:
-        check_dynamics(potential, driver, step_size=step_size, n_steps=n_steps)
-        _check_minibatches(driver, batch_size)
-        self._potential = potential
-        self._driver = driver
-        self._step_size = step_size
-        self._n_steps = n_steps
-        self._batch_size = batch_size
-        self._scaled = scaled
-
     def init(self, q: Array) -> State:
         """The state at ``q``, shape (dim,); see `HMC.init`. Its gradient, of all data, is not used."""
-        return HMC(self._potential, self._potential, step_size=self._step_size, n_steps=self._n_steps).init(q)
+        return HMC(self.potential, self.potential, step_size=self.step_size, n_steps=self.n_steps).init(q)
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, TransitionInfo]:
         """One transition: a mini-batch, then a step of `HMC` with it."""
-        batch = self._driver.minibatch(rng, self._batch_size, scaled=self._scaled)
-        hmc = HMC(self._potential, batch, step_size=self._step_size, n_steps=self._n_steps)
+        batch = self._batch(rng)
+        hmc = HMC(self.potential, batch, step_size=self.step_size, n_steps=self.n_steps)
         try:
             gradient = batch.gradient(state.q)
         except NumericalError:
             return state, solver_failure(0)
         return hmc.step(rng, state._replace(gradient=gradient))
-
-
-def _check_minibatches(driver: MinibatchDriver, batch_size: int) -> None:
-    if not isinstance(driver, MinibatchDriver):
-        raise ParameterError(f"driver: {type(driver).__name__} has no mini-batches, which stochastic gradients need")
-    if batch_size < 1:
-        raise ParameterError(f"batch_size: expected at least 1, got {batch_size}")
-    # Report an impossible batch size now, not when a chain first draws one.
-    driver.minibatch(np.random.default_rng(0), batch_size)

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVarTuple
 
 import numpy as np
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array, Driver, Potential
 
-T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 DIVERGENCE_THRESHOLD = 1000.0
 """A trajectory with a larger energy error is divergent (the convention of Stan and PyMC)."""
@@ -77,24 +77,25 @@ def check_dynamics(potential: Potential, driver: Driver, *, step_size: float, n_
         raise ParameterError(f"driver: dimension {driver.dim}, but the potential has {potential.dim}")
 
 
-def check_finite_start(potential: float, gradient: Array) -> None:
-    """Check what was evaluated where a chain is to start. Raises `ParameterError` if something is not finite."""
-    if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
-        raise ParameterError(
-            f"start: the potential or its driver is not finite there (U = {potential}); look for a mistake in the "
-            "potential or its data, or start elsewhere"
-        )
+def evaluated_start(
+    q: Array, dim: int, evaluate: Callable[[Array], tuple[float, Array, *Ts]]
+) -> tuple[Array, float, Array, *Ts]:
+    """A copy of the start of a chain, with the potential, the driver's gradient and more evaluated there.
 
-
-def evaluated_start(q: Array, dim: int, evaluate: Callable[[Array], tuple[float, T]]) -> tuple[Array, float, T]:
-    """A copy of the start of a chain, with the potential and its driver evaluated there.
-
-    Raises `ParameterError` if it does not have the shape (dim,), or cannot be evaluated: a chain cannot start there.
+    Raises `ParameterError` if it does not have the shape (dim,), cannot be evaluated, or potential or gradient is not
+    finite: a chain cannot start there.
     """
     q = np.array(q, dtype=float)
     if q.shape != (dim,):
         raise ParameterError(f"start: expected shape ({dim},), got {q.shape}")
     try:
-        return q, *evaluate(q)
+        evaluated = evaluate(q)
     except NumericalError as error:
         raise ParameterError(f"start: {error}") from error
+    potential, gradient = evaluated[:2]
+    if not (math.isfinite(potential) and np.all(np.isfinite(gradient))):
+        raise ParameterError(
+            f"start: the potential or its driver is not finite there (U = {potential}); look for a mistake in the "
+            "potential or its data, or start elsewhere"
+        )
+    return q, *evaluated

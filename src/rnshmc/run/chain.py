@@ -76,17 +76,10 @@ def run_phase(
 ) -> tuple[S, Phase]:
     """Apply ``kernel`` to ``state`` ``iterations`` times.
 
-    Raises `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
-
-    Parameters
-    ----------
-    counter
-        The counter that the kernel's potential and driver report to.
-    progress
-        Called after each iteration, for example by a progress bar or a log.
-    checkpoint
-        File that saves the phase while it runs. If it exists, the phase continues from it, with the same draws,
-        statistics and counts, and the same final ``rng`` and ``kernel``, as without interruption.
+    The kernel's potential and driver report to ``counter``, and ``progress`` is called after each iteration. The file
+    of the ``checkpoint`` saves the phase while it runs. If it exists, the phase continues from it, with the same draws,
+    statistics and counts, and the same final ``rng`` and ``kernel``, as without interruption. Raises `CheckpointError`
+    if the checkpoint is damaged, or belongs to another chain.
     """
     draws = np.empty((iterations, state.q.size))
     stats: dict[str, npt.NDArray[Any]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from glob import escape
 from pathlib import Path
 from time import monotonic, perf_counter, process_time
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,15 +24,8 @@ SHARE = 0.01
 _DAMAGED = "a damaged checkpoint ({}); remove the file to start again"
 
 Arrays = dict[str, npt.NDArray[Any]]
+S = TypeVar("S")
 _log = logging.getLogger(__name__)
-
-
-class _State(Protocol):
-    @property
-    def q(self) -> Array: ...
-
-
-S = TypeVar("S", bound=_State)
 
 
 @dataclass(frozen=True)
@@ -158,7 +151,7 @@ class Keeper:
         _log.info("%s: continues from checkpoint at iteration %d of %d", path, done, len(self._draws))
         return state, done, Stopwatch(**facts["elapsed"])
 
-    def keep(self, state: _State, done: int, clock: Stopwatch) -> None:
+    def keep(self, state: object, done: int, clock: Stopwatch) -> None:
         """Write a checkpoint after iteration ``done`` if one is due, or if it was the last."""
         if done < len(self._draws) and monotonic() < self._due:
             return

@@ -1,8 +1,7 @@
 """Counts of evaluations: the costs of a sampler that do not depend on the machine."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -124,21 +123,10 @@ class CountedMinibatchDriver(CountedDriver[MinibatchDriver]):
 class CountedAdaptiveDriver(CountedDriver[AdaptiveDriver]):
     """A surrogate driver that learns, whose gradients are counted."""
 
-    def update(self, q: Array, u: float) -> None:
-        """Learn that U(q) = ``u``."""
-        self._driver.update(q, u)
-
-    def adopt(self) -> None:
-        """Use everything learnt so far in the gradient."""
-        self._driver.adopt()
-
-    def snapshot(self) -> dict[str, Any]:
-        """State that the driver has learnt."""
-        return self._driver.snapshot()
-
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Restore the learnt state of the driver."""
-        self._driver.restore(snapshot)
+    def __init__(self, driver: AdaptiveDriver, counter: Counter) -> None:
+        super().__init__(driver, counter)
+        self.update, self.adopt = driver.update, driver.adopt
+        self.snapshot, self.restore = driver.snapshot, driver.restore
 
 
 class SoftenedDriver(RiemannianDriver, Protocol):

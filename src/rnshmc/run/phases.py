@@ -1,6 +1,7 @@
 """The two phases of a chain: explore with exact HMC, exploit with the driver (paper A, Algorithm 3)."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,37 +103,6 @@ def make_kernel(
     return kernel, counter
 
 
-def explore(
-    potential: Potential,
-    *,
-    start: Array,
-    step_size: float,
-    n_steps: StepRange,
-    iterations: int,
-    rng: np.random.Generator,
-    recording: GradientRecording | None = None,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
-) -> Phase:
-    """Run exact HMC from ``start`` to find and map the region of high density.
-
-    Gradients along the trajectories are stored in ``recording`` and its checkpoints, without effect on draws or counts.
-    """
-    return exploit(
-        potential,
-        None,
-        sampler="hmc",
-        start=start,
-        step_size=step_size,
-        n_steps=n_steps,
-        iterations=iterations,
-        rng=rng,
-        recording=recording,
-        progress=progress,
-        checkpoint=checkpoint,
-    )
-
-
 def exploit(
     potential: Potential,
     driver: Driver | None,
@@ -150,14 +120,15 @@ def exploit(
 ) -> Phase:
     """Run a recipe's kernel from ``start``, driven by ``driver``.
 
-    The parameters are those of `make_kernel` and `explore`.
+    The parameters are those of `make_kernel`. Gradients along the trajectories are stored in ``recording`` and its
+    checkpoints, without effect on draws or counts.
 
     The sampler and its settings are added to the spec of a ``checkpoint``, see `rnshmc.run.chain.run_phase`; the caller
     has to identify potential and driver. Raises `ParameterError` if a setting is out of range, or the chain cannot
     start at ``start``; `CheckpointError` if the checkpoint is damaged, or belongs to another chain.
     """
-    shared: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
-    settings = {**shared, "options": dict(options or {})}
+    settings: dict[str, Any] = {"sampler": sampler, "step_size": step_size, "n_steps": n_steps}
+    settings["options"] = dict(options or {})
     observed = potential if recording is None else RecordedPotential(potential, recording)
     kernel, counter = make_kernel(observed, driver, **settings)
     if recording is not None:
@@ -165,8 +136,6 @@ def exploit(
         checkpoint = checkpoint and checkpoint.extended(recording={"start": recording.start})
     if iterations < 1:
         raise ParameterError(f"iterations: expected at least 1, got {iterations}")
-    if checkpoint is not None:
-        checkpoint = checkpoint.extended(dynamics=settings)
     _, phase = run_phase(
         kernel,
         kernel.init(start),
@@ -174,6 +143,10 @@ def exploit(
         rng=rng,
         counter=counter,
         progress=progress,
-        checkpoint=checkpoint,
+        checkpoint=checkpoint and checkpoint.extended(dynamics=settings),
     )
     return phase
+
+
+explore = partial(exploit, driver=None, sampler="hmc")
+"""Run exact HMC to find and map the region of high density, with the other parameters of `exploit`."""

@@ -36,8 +36,7 @@ class GradientPairs(Stored):
 
     def between(self, start: int, end: int) -> Self:
         """The pairs of the iterations start, ..., end - 1."""
-        chosen = (start <= self.iterations) & (self.iterations < end)
-        return self._chosen(chosen)
+        return self._chosen((start <= self.iterations) & (self.iterations < end))
 
     def of_sound_trajectories(self, stats: Mapping[str, Array]) -> Self:
         """The pairs of iterations whose trajectory neither diverged nor failed on its way.

@@ -6,7 +6,7 @@ and every transition, so that rounding cannot make one rank accept a proposal th
 differ by more than rounding are an error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from rnshmc.errors import NumericalError, RnshmcError
 from rnshmc.kernels.transition import TransitionInfo
 from rnshmc.run.chain import Kernel, S
 from rnshmc.run.counting import Counter
-from rnshmc.run.phases import StepRange, make_kernel
+from rnshmc.run.phases import make_kernel
 from rnshmc.types import Array, Driver, Potential, RiemannianPotential
 
 ROUNDING = 1e-9
@@ -99,22 +99,13 @@ def replicate(potential: Potential, comm: Any) -> Potential:
 
 
 def make_replicated_kernel(
-    potential: Potential,
-    driver: Driver | None,
-    comm: Any,
-    *,
-    sampler: str,
-    step_size: float,
-    n_steps: StepRange,
-    options: Mapping[str, Any] | None = None,
+    potential: Potential, driver: Driver | None, comm: Any, **settings: Any
 ) -> tuple[Kernel[Any], Counter]:
     """The kernel of a recipe for a chain that the ranks of ``comm`` run together, and the counter of this rank.
 
     Parameters and errors are those of `rnshmc.run.phases.make_kernel`. Every rank has the whole driver, a surrogate.
     """
-    kernel, counter = make_kernel(
-        replicate(potential, comm), driver, sampler=sampler, step_size=step_size, n_steps=n_steps, options=options
-    )
+    kernel, counter = make_kernel(replicate(potential, comm), driver, **settings)
     return ReplicatedKernel(kernel, comm), counter
 
 

@@ -46,6 +46,10 @@ def run_sampler(
 ) -> Chain:
     """Sample a posterior with a named sampler: explore with exact HMC, fit the surrogate, exploit it.
 
+    Raises `ParameterError`, before the exploration, if a parameter is out of range, a setting is missing or misspelt,
+    or the potential has no gradient or a wrong one; `FitError` if the surrogate cannot be fitted; `CheckpointError` if
+    the checkpoint is damaged, or belongs to another chain.
+
     Parameters
     ----------
     potential
@@ -74,17 +78,7 @@ def run_sampler(
         Root seed and number of the chain; each phase has its own stream.
     checkpoint
         File that saves the chain while it runs, with a part for each phase. Its spec has to identify the potential.
-        After an interruption, the same call continues from it; Call ``checkpoint.remove()`` after storing the chain.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, a setting is missing or misspelt, or the potential has no gradient or a wrong
-        one; before the exploration.
-    FitError
-        If the surrogate cannot be fitted.
-    CheckpointError
-        If the checkpoint is damaged, or belongs to another chain.
+        After an interruption, the same call continues from it; call ``checkpoint.remove()`` after storing the chain.
     """
     name = f"chain{chain}"
     kind = recipe(sampler).surrogate

@@ -31,25 +31,11 @@ _Validator = extend(Draft202012Validator, type_checker=_TYPES)
 
 
 def check_schema(config: Mapping[str, Any], schema: Mapping[str, Any], files: Iterable[Path] = ()) -> None:
-    """Check a configuration, and that no file that it was merged from has a key twice.
+    """Check a configuration by a JSON schema, draft 2020-12, and that no file that it was merged from has a key twice.
 
-    Integers have to be written as such, and numbers have to be finite.
-
-    Parameters
-    ----------
-    config
-        The configuration.
-    schema
-        A JSON schema, draft 2020-12.
-    files
-        YAML or JSON files that the configuration was merged from; later ones take precedence.
-
-    Raises
-    ------
-    DataError
-        A file has a key twice.
-    ParameterError
-        The message has a line for each mistake, with the key and, where it is in one of the files, file and line.
+    Integers have to be written as such, and numbers have to be finite. Later ones of the YAML or JSON ``files`` take
+    precedence. Raises `DataError` if a file has a key twice; `ParameterError` with a line for each mistake: the key
+    and, where it is in one of the files, file and line.
     """
     trees = {file: _tree(file) for file in files}
     for file in (file for file, tree in trees.items() if tree):

@@ -64,13 +64,10 @@ def explore_whitened(
 ) -> Phase:
     """Explore a posterior by `WhitenedHMC` from a draw of its Laplace approximation.
 
-    The spec of a checkpoint has to identify the potential. Raises `ParameterError` if a setting is out of range, or the
-    Hessian at the mode is not positive definite; `NumericalError` as the potential's; `CheckpointError` if the
-    checkpoint is damaged, or belongs to another chain.
+    The spec of a checkpoint has to identify the potential. Raises the errors of `WhitenedHMC.of`, and `CheckpointError`
+    if the checkpoint is damaged, or belongs to another chain.
     """
     whitened = WhitenedHMC.of(potential, start=start, step_size=step_size, n_steps=n_steps)
-    if checkpoint is not None:
-        checkpoint = checkpoint.extended(whitened={"step_size": step_size, "n_steps": n_steps})
     _, phase = run_phase(
         whitened.kernel,
         whitened.kernel.init(whitened.laplace_draw(rng)),
@@ -78,7 +75,7 @@ def explore_whitened(
         rng=rng,
         counter=whitened.counter,
         progress=progress,
-        checkpoint=checkpoint,
+        checkpoint=checkpoint and checkpoint.extended(whitened={"step_size": step_size, "n_steps": n_steps}),
     )
     return phase
 

@@ -56,16 +56,12 @@ class FITC(KernelExpansion):
 
         Parameters
         ----------
-        q, u
-            Training states, shape (N, dim), weighted by their multiplicity, and exact potentials there, shape (N,).
+        q, u, max_evaluations, hyperparameters
+            As in `GaussianProcess.fit`.
         rng
             Generator of the inducing points.
         inducing_points
             Number M of inducing points, or the points themselves, shape (M, dim).
-        max_evaluations
-            Maximum evaluations of the marginal likelihood in the search.
-        hyperparameters
-            Known hyperparameters, such as those of an earlier fit, which replace the search.
         """
         states, targets = training_set(q, u)
         inducing = _inducing(inducing_points, states, rng)

@@ -62,29 +62,17 @@ class GradientKernel:
     ) -> Self:
         """Fit to potentials and their gradients.
 
+        The n training points q, (n, dim), have exact potentials, (n,), and gradients, (n, dim), missing ones as rows of
+        NaN. ``prior``, at least 0, is the curvature of the quadratic under the process. ``errors``, (n, 2), are
+        standard deviations of the errors of each value and of each component of its gradient, in addition to the common
+        noise. ``amplitude`` is the standard deviation of a process fitted to similar points, which saves a solve with
+        errors.
+
+        The marginal likelihood chooses among ``lengths`` and ``nuggets``, at points drawn by ``rng`` if there are too
+        many. Candidates of an amplitude above ``most_amplitude`` are used only if there is no other: a process of large
+        amplitude and long length scale is nearly a polynomial, exact among the points, and unbounded beyond them.
         Raises `FitError` if the training set has the wrong shape, all points coincide, or no candidate's system can be
         solved.
-
-        Parameters
-        ----------
-        q, u
-            Training points, shape (n, dim), and exact potentials, shape (n,).
-        rng
-            Generator of a subset of points for choosing length and noise, if there are too many.
-        grad
-            Exact gradients, shape (n, dim), with rows of NaN for missing ones.
-        prior
-            Curvature of the quadratic under the process, at least 0.
-        lengths, nuggets
-            Candidates; the marginal likelihood chooses.
-        most_amplitude
-            Candidates of larger amplitude are used only if there is no other. A process of large amplitude and long
-            length scale is nearly a polynomial: exact among the points, and unbounded beyond them.
-        errors
-            Standard deviations of the errors of each value and of each component of its gradient, (n, 2), in addition
-            to the common noise; None: no errors.
-        amplitude
-            Standard deviation of a process fitted to similar points, which saves a solve with errors; None: unknown.
         """
         points, values = training_set(q, u)
         residuals = values - 0.5 * prior * (points**2).sum(axis=1)

@@ -1,19 +1,11 @@
 """Potential matching: distance between a surrogate's potential and the exact one (paper A, appendix 2)."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from rnshmc.errors import NumericalError, ParameterError
 from rnshmc.types import Array
-
-
-class Predictor(Protocol):
-    """A potential with vectorised evaluation at many states."""
-
-    def predict(self, q: Array) -> Array:
-        """V at each row of ``q``, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +19,17 @@ class PotentialMatch:
     states: int
     """Number of states."""
 
-    @property
-    def share(self) -> float:
-        """Var(V - U) / Var(U): the share of the potential's variation that the surrogate misses."""
-        return self.variance / self.potential_variance
 
+def potential_matching(v: Array, u: Array) -> PotentialMatch:
+    """Compare a surrogate's values V with exact potentials U, up to a constant (paper A, eqs. 14 and 15).
 
-def potential_matching(surrogate: Predictor, q: Array, u: Array) -> PotentialMatch:
-    """Compare a surrogate V with exact potentials at held-out states (paper A, eqs. 14 and 15).
-
-    V is compared up to a constant, at draws of the posterior, shape (n, dim). Raises `ParameterError` if the shapes do
-    not fit, or the potentials do not vary: no share can then be stated; `NumericalError` if the variance of V - U is
-    not finite.
+    Both are at the same held-out draws of the posterior, shape (n,). Raises `ParameterError` if the potentials do not
+    vary: no share can then be stated; `NumericalError` if the variance of V - U is not finite.
     """
-    if q.ndim != 2 or u.shape != (len(q),):
-        raise ParameterError(f"u: expected one potential for each row of q, got shapes {u.shape} and {q.shape}")
     potential_variance = float(np.var(u)) if u.size else 0.0
     if not potential_variance > 0:
-        raise ParameterError(f"u: the potentials of the {len(q)} held-out states do not vary")
-    variance = float(np.var(surrogate.predict(q) - u))
+        raise ParameterError(f"u: the potentials of the {len(u)} held-out states do not vary")
+    variance = float(np.var(v - u))
     if not np.isfinite(variance):
-        raise NumericalError(f"the variance of the surrogate's error over {len(q)} held-out states is {variance}")
-    return PotentialMatch(variance, potential_variance, len(q))
+        raise NumericalError(f"the variance of the surrogate's error over {len(u)} held-out states is {variance}")
+    return PotentialMatch(variance, potential_variance, len(u))

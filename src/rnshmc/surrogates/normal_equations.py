@@ -22,9 +22,8 @@ class NormalEquations:
         """Lower triangle of H'H + ridge I over the states absorbed so far, shape (s, s)."""
         self.right_side = np.zeros(hidden_units)
         """H't over the states absorbed so far, shape (s,)."""
-        self._pending = np.empty((hidden_units, BLOCK), order="F")
-        self._pending_targets = np.empty(BLOCK)
-        self._count = 0
+        self._pending: list[Array] = []
+        self._pending_targets: list[float] = []
 
     @classmethod
     def of(cls, hidden: Array, targets: Array, ridge: float) -> Self:
@@ -35,12 +34,12 @@ class NormalEquations:
 
     def add(self, h: Array, target: float) -> bool:
         """Add a row of H and its target; return True if that filled the block and updated the equations."""
-        self._pending[:, self._count] = h
-        self._pending_targets[self._count] = target
-        self._count = (self._count + 1) % BLOCK
-        if self._count:
+        self._pending.append(h)
+        self._pending_targets.append(target)
+        if len(self._pending) < BLOCK:
             return False
-        self._absorb(self._pending, self._pending_targets)
+        self._absorb(np.transpose(self._pending), np.array(self._pending_targets))
+        self._pending, self._pending_targets = [], []
         return True
 
     def residual(self, v: Array) -> Array:
@@ -53,8 +52,8 @@ class NormalEquations:
         return {
             "matrix": packed(self.matrix),
             "right_side": self.right_side,
-            "pending": self._pending[:, : self._count],
-            "pending_targets": self._pending_targets[: self._count],
+            "pending": np.reshape(self._pending, (-1, len(self.right_side))).T,
+            "pending_targets": np.array(self._pending_targets),
         }
 
     @classmethod
@@ -63,9 +62,8 @@ class NormalEquations:
         equations = cls(len(snapshot["right_side"]), ridge=0.0)
         equations.matrix = unpacked(snapshot["matrix"])
         equations.right_side = snapshot["right_side"]
-        equations._count = len(snapshot["pending_targets"])
-        equations._pending[:, : equations._count] = snapshot["pending"]
-        equations._pending_targets[: equations._count] = snapshot["pending_targets"]
+        equations._pending = list(snapshot["pending"].T)
+        equations._pending_targets = snapshot["pending_targets"].tolist()
         return equations
 
     def _absorb(self, hidden_transposed: Array, targets: Array) -> None:

@@ -27,9 +27,6 @@ Potentials are log densities, whose natural unit is 1: a driver this far from it
 Rounding alone stays well below it at the published penalties.
 """
 
-LEARNT_FIELDS = ("output_weights", "train_residual_sd", "solver")
-"""Fields of the driving network that `OnlineNetwork.adopt` changes."""
-
 
 @dataclass(frozen=True, eq=False)
 class SavedOnlineNetwork(Stored):
@@ -205,8 +202,9 @@ class OnlineNetwork:
     def snapshot(self) -> dict[str, Any]:
         """All state that has changed since `load`; unlike `save`, it has the recursion to the last bit."""
         states, potentials = self.training_states
+        changed_by_adopt = ("output_weights", "train_residual_sd", "solver")
         return {
-            "driving": {name: getattr(self._driving, name) for name in LEARNT_FIELDS},
+            "driving": {name: getattr(self._driving, name) for name in changed_by_adopt},
             "states": states,
             "potentials": potentials,
             "shift": self._shift,

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
+from rnshmc.surrogates.ridge import by_blocks, check_settings, output_matrix, ridge_regression
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
 from rnshmc.targets.checks import finite
@@ -103,10 +103,7 @@ class RandomNetwork(Stored):
 
     def predict(self, q: Array) -> Array:
         """z at each row of q of shape (m, dim), as an array of shape (m,)."""
-        values = np.empty(len(q))
-        for rows in row_blocks(q):
-            values[rows] = self.hidden_layer(q[rows]) @ self.output_weights
-        return values
+        return by_blocks(lambda rows: self.hidden_layer(rows) @ self.output_weights, q)
 
     def hessian(self, q: Array) -> Array:
         """Hessian of z at q, sum_i v_i softplus''(w_i'q + d_i) w_i w_i', shape (dim, dim), exactly symmetric.

@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from rnshmc.errors import FitError, NumericalError, ParameterError
-from rnshmc.surrogates.ridge import check_settings, output_matrix, ridge_regression, row_blocks
+from rnshmc.errors import FitError, NumericalError
+from rnshmc.surrogates.ridge import by_blocks, check_settings, output_matrix, ridge_regression
 from rnshmc.surrogates.storage import Stored
 from rnshmc.surrogates.training import training_set
+from rnshmc.targets.checks import check_positive
 from rnshmc.types import Array
 
 
@@ -68,14 +69,8 @@ class RBFNetwork(Stored):
 
         Parameters
         ----------
-        q, u
-            Training states, shape (n, dim), weighted by their multiplicity, and exact potentials there, shape (n,).
-        rng
-            Generator of the hidden layer.
-        hidden_units
-            Number s of hidden units.
-        ridge
-            Nonnegative penalty on the squared norm of v.
+        q, u, rng, hidden_units, ridge
+            As in `RandomNetwork.fit`.
         scale
             Squared width, in mean squared distances, of a bump whose draw is 1; positive.
         squared_width
@@ -86,8 +81,8 @@ class RBFNetwork(Stored):
         """
         check_settings(hidden_units, ridge)
         for name, number in (("scale", scale), ("squared_width", squared_width)):
-            if number is not None and not (np.isfinite(number) and number > 0):
-                raise ParameterError(f"{name} must be a positive number, got {number!r}")
+            if number is not None:
+                check_positive(name, number)
         states, targets = training_set(q, u)
         mean = states.mean(axis=0)
         deviations = states - mean
@@ -133,10 +128,9 @@ class RBFNetwork(Stored):
 
     def predict(self, q: Array) -> Array:
         """z at each row of q of shape (m, dim), as an array of shape (m,)."""
-        values = np.empty(len(q))
-        for rows in row_blocks(q):
-            values[rows] = _bumps(q[rows] - self.mean, self.centres, self.squared_widths) @ self.output_weights
-        return values
+        return by_blocks(
+            lambda rows: _bumps(rows - self.mean, self.centres, self.squared_widths) @ self.output_weights, q
+        )
 
     def _bumps_at(self, q: Array) -> Array:
         with np.errstate(all="ignore"):

@@ -1,6 +1,6 @@
 """Ridge regression on the output matrix of a hidden layer, for the output weights of random networks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -25,19 +25,19 @@ def check_settings(hidden_units: int, ridge: float) -> None:
         raise ParameterError(f"ridge must be a finite number, not negative, got {ridge!r}")
 
 
-def row_blocks(states: Array) -> Iterator[slice]:
-    """Slices of the rows of ``states`` into blocks that fit in cache."""
+def by_blocks(function: Callable[[Array], Array], states: Array, *shape: int) -> Array:
+    """A function of several states at the rows of ``states``, (n, *shape), in blocks that fit in cache."""
+    values = np.empty((len(states), *shape))
     for start in range(0, len(states), _BLOCK_ROWS):
-        yield slice(start, start + _BLOCK_ROWS)
+        rows = slice(start, start + _BLOCK_ROWS)
+        values[rows] = function(states[rows])
+    return values
 
 
 def output_matrix(layer: Callable[[Array], Array], states: Array, hidden_units: int) -> Array:
     """The output matrix H of a hidden layer, shape (n, s): row j is the layer at the j-th state (Algorithm 2)."""
-    hidden = np.empty((len(states), hidden_units))
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_blocks(states):
-            hidden[rows] = layer(states[rows])
-    return hidden
+        return by_blocks(layer, states, hidden_units)
 
 
 def ridge_regression(hidden: Array, targets: Array, ridge: float) -> tuple[Array, str]:

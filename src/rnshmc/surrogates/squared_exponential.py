@@ -8,7 +8,7 @@ import numpy as np
 
 from rnshmc.errors import NumericalError
 from rnshmc.surrogates.marginal_likelihood import Hyperparameters, Maximum
-from rnshmc.surrogates.ridge import row_blocks
+from rnshmc.surrogates.ridge import by_blocks
 from rnshmc.surrogates.storage import Stored
 from rnshmc.types import Array
 
@@ -101,12 +101,13 @@ class KernelExpansion(Stored):
 
     def predict(self, q: Array) -> Array:
         """The mean at each row of q of shape (m, dim), as an array of shape (m,)."""
-        values = np.empty(len(q))
-        for rows in row_blocks(q):
-            x = (q[rows] - self._origin) / self.length_scale
+
+        def mean(rows: Array) -> Array:
+            x = self._scaled(rows)
             exponents = x @ self._scaled_centres - self._half_norms - 0.5 * (x**2).sum(axis=1, keepdims=True)
-            values[rows] = np.exp(exponents) @ self._scaled_weights
-        return values
+            return np.asarray(np.exp(exponents) @ self._scaled_weights)
+
+        return by_blocks(mean, q)
 
     # Distances are expanded for a fast matrix product. Cancellation is smallest with the origin among the centres.
 
