@@ -17,8 +17,7 @@ from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
-from rnshmc.targets.forward_data import ForwardData
-from rnshmc.targets.predictions import Predictions
+from rnshmc.targets.forward_data import ForwardData, Predictions
 from rnshmc.types import Array
 
 Cells = npt.NDArray[np.intp]
