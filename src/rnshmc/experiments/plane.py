@@ -43,13 +43,19 @@ def field_on_grid(
 
 
 def trajectories_from(
-    drivers: Mapping[str, Driver], *, names: Names, starts: Array, momenta: Array, step_size: float, n_steps: int
+    drivers: Mapping[str, Driver],
+    *,
+    names: Names,
+    starts: Array,
+    rng: np.random.Generator,
+    step_size: float,
+    n_steps: int,
 ) -> pd.DataFrame:
-    """Leapfrog trajectories of each driver from the same starts with the same momenta.
+    """Leapfrog trajectories of each driver from the same starts, shape (trajectories, 2), with the same momenta.
 
-    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates. Starts and momenta have shape
-    (trajectories, 2).
+    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates.
     """
+    momenta = [IdentityMetric().sample_momentum(rng, 2) for _ in starts]
     parts = []
     for sampler, driver in drivers.items():
         for number, (start, momentum) in enumerate(zip(starts, momenta, strict=True), start=1):
