@@ -79,27 +79,25 @@ def run_schedule(
         raise ParameterError(f"iterations: {iterations} leave no draw after a schedule that ends at {schedule.end}")
     stretches: list[Stretch] = []
     pairs: list[GradientPairs] = []
-    q, driver = start, None
-    by_network = {"sampler": NETWORK, "rng": rng, **dynamics}
+    q, driver, sampler = start, None, EXACT
     for until in trainings:
         recording = GradientRecording(potential.dim)
         length = until - _drawn(stretches, EXACT)
-        phase, exact = _timed(
-            EXACT, explore, potential, start=q, iterations=length, rng=rng, recording=recording, **dynamics
-        )
+        phase = explore(potential, start=q, iterations=length, rng=rng, recording=recording, **dynamics)
         pairs.append(recording.pairs().of_sound_trajectories(phase.stats))
         network, training = _trained(train, pairs)
-        _, trial = _timed(
-            NETWORK, exploit, potential, network, start=exact.draws[-1], iterations=schedule.trial, **by_network
+        tried = exploit(
+            potential, network, sampler=NETWORK, start=phase.draws[-1], iterations=schedule.trial, rng=rng, **dynamics
         )
-        stretches += [exact, training, trial]
+        trial = _stretch(NETWORK, tried)
+        stretches += [_stretch(EXACT, phase), training, trial]
         q = trial.draws[-1]
         if trial.acceptance >= _acceptance(stretches) - schedule.tolerance:
-            driver = network
+            driver, sampler = network, NETWORK
             break
     left = iterations - _drawn(stretches, EXACT) - _drawn(stretches, NETWORK)
-    last = by_network if driver is not None else {**by_network, "sampler": EXACT}
-    return [*stretches, _timed(last["sampler"], exploit, potential, driver, start=q, iterations=left, **last)[1]]
+    phase = exploit(potential, driver, sampler=sampler, start=q, iterations=left, rng=rng, **dynamics)
+    return [*stretches, _stretch(sampler, phase)]
 
 
 def _trained(train: Train, pairs: Sequence[GradientPairs]) -> tuple[Driver, Stretch]:
@@ -118,11 +116,8 @@ def _acceptance(stretches: Sequence[Stretch]) -> float:
     return accepted / _drawn(stretches, EXACT)
 
 
-def _timed(kind: str, run: Callable[..., Phase], *arguments: Any, **settings: Any) -> tuple[Phase, Stretch]:
-    began = time.process_time()
-    phase = run(*arguments, **settings)
-    accepted: Any = phase.stats["accepted"]
-    return phase, Stretch(kind, phase.draws, float(accepted.mean()), time.process_time() - began)
+def _stretch(kind: str, phase: Phase) -> Stretch:
+    return Stretch(kind, phase.draws, float(phase.stats["accepted"].mean()), phase.cpu_s)
 
 
 def schedule_table(
