@@ -82,27 +82,15 @@ def run_on_mesh(
     iterations = max(1, evaluations // LEAPS)
     # All states in one round: repeating an evaluation at the same state would cost nothing.
     around = itertools.cycle(states)
-    seconds = [
-        measure(
-            comm,
-            _evaluations(evaluate, around, evaluations),
-            what=evaluate.__name__,
-            size=evaluations,
-            unit="evaluations",
-            repeats=run.repeats,
-        )[1]
-        for evaluate in (target.value, target.value_and_grad)
-    ] + [
-        measure(
-            comm,
-            _iterations(comm, target, driver, sampler, states[0], run, iterations),
-            what=sampler,
-            size=iterations,
-            unit="iterations",
-            repeats=run.repeats,
-        )[1]
-        for sampler, driver in zip(SAMPLERS, (None, surrogate), strict=True)
-    ]
+    seconds = []
+    for evaluate in (target.value, target.value_and_grad):
+        unit: dict[str, Any] = {"what": evaluate.__name__, "size": evaluations, "unit": "evaluations"}
+        work = _evaluations(evaluate, around, evaluations)
+        seconds.append(measure(comm, work, **unit, repeats=run.repeats)[1])
+    for sampler, driver in zip(SAMPLERS, (None, surrogate), strict=True):
+        unit = {"what": sampler, "size": iterations, "unit": "iterations"}
+        work = _iterations(comm, target, driver, sampler, states[0], run, iterations)
+        seconds.append(measure(comm, work, **unit, repeats=run.repeats)[1])
     solutions = Solutions(ForwardData.load(data).points, uniform[None], pressure, potential)
     return solutions, pd.concat(seconds, ignore_index=True)
 
