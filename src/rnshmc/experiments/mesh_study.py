@@ -116,7 +116,8 @@ def mesh_table(
     for solved in sorted(solutions):
         here = solutions[solved]
         exact = uniform_pressure(here.points)
-        per = {what: _per_unit(rows) for what, rows in seconds[solved].groupby("what")}
+        timed = seconds[solved].groupby("what")
+        per = {what: float((part["seconds"] / part["size"]).median()) for what, part in timed}
         ess_per_s = {sampler: ess_per_iteration[sampler] / per[sampler] for sampler in SAMPLERS}
         rows.append(
             {
@@ -174,11 +175,6 @@ def _iterations(
         state, _ = run_phase(kernel, state, iterations=count, rng=rng, counter=counter)
 
     return work
-
-
-def _per_unit(rows: pd.DataFrame) -> float:
-    """Median over the repeats of the seconds for one evaluation or iteration."""
-    return float((rows["seconds"] / rows["size"]).median())
 
 
 def _with_orders(table: pd.DataFrame) -> pd.DataFrame:

@@ -19,9 +19,6 @@ from rnshmc.types import Array, Driver, Potential
 
 EXACT, TRAINING, NETWORK = "hmc", "training", "nng_hmc"
 
-Train = Callable[[Array, Array], Driver]
-"""Function from positions and gradients, each of shape (n, dim), to the network that drives."""
-
 
 @dataclass(frozen=True)
 class Schedule:
@@ -60,7 +57,7 @@ def run_schedule(
     potential: Potential,
     schedule: Schedule,
     *,
-    train: Train,
+    train: Callable[[Array, Array], Driver],
     start: Array,
     iterations: int,
     rng: np.random.Generator,
@@ -70,9 +67,9 @@ def run_schedule(
 
     Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
     does. Every draw counts, those of trials included, for all leave the posterior invariant. ``iterations`` is the
-    number of all draws; ``dynamics`` has ``step_size`` and ``n_steps``, of HMC and of the network. Raises
-    `ParameterError` if `iterations` leaves no draw after the schedule; `FitError` if all trajectories diverged, so that
-    there is nothing to train on.
+    number of all draws; ``train`` makes a network from positions and gradients, each of shape (n, dim); ``dynamics``
+    has ``step_size`` and ``n_steps``, of HMC and of the network. Raises `ParameterError` if `iterations` leaves no draw
+    after the schedule; `FitError` if all trajectories diverged, so that there is nothing to train on.
     """
     trainings = range(schedule.start, schedule.end + 1, schedule.every)
     if iterations <= schedule.end + len(trainings) * schedule.trial:
@@ -100,7 +97,7 @@ def run_schedule(
     return [*stretches, _stretch(sampler, phase)]
 
 
-def _trained(train: Train, pairs: Sequence[GradientPairs]) -> tuple[Driver, Stretch]:
+def _trained(train: Callable[[Array, Array], Driver], pairs: Sequence[GradientPairs]) -> tuple[Driver, Stretch]:
     began = time.process_time()
     network = train(np.concatenate([each.q for each in pairs]), np.concatenate([each.gradients for each in pairs]))
     return network, Stretch(TRAINING, pairs[0].q[:0], math.nan, time.process_time() - began)
