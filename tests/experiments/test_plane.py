@@ -9,6 +9,7 @@ from rnshmc.experiments.plane import field_on_grid, leapfrog_path, trajectories_
 from rnshmc.random import stream
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.targets.twisted_gaussian import TwistedGaussian
+from rnshmc.types import Driver
 
 BANANA = TwistedGaussian(scale1=10.0, scale2=5.0, bend=0.1)
 NORMAL = Gaussian(np.zeros(2), np.eye(2))
@@ -43,7 +44,8 @@ def test_a_field_has_every_driver_at_every_point() -> None:
 
 
 def test_every_driver_has_the_same_starts_and_momenta() -> None:
-    starts, drivers = np.array([[0.0, 1.0], [0.3, -0.5]]), {"hmc": NORMAL, "other": BANANA}
+    starts = np.array([[0.0, 1.0], [0.3, -0.5]])
+    drivers: dict[str, Driver] = {"hmc": NORMAL, "other": BANANA}
     rng, same = stream(1, "momenta"), stream(1, "momenta")
     table = trajectories_from(drivers, names=("x1", "x2"), starts=starts, rng=rng, step_size=0.01, n_steps=3)
     momenta = [IdentityMetric().sample_momentum(same, 2) for _ in starts]
