@@ -31,13 +31,12 @@ _WHEEL = {
 }
 _FILE = {
     **_OBJECT,
-    "required": ["sha256", "licence", "citation"],
+    "required": ["sha256", "licence"],
     "properties": {
         "sha256": _texts(pattern="^[0-9a-f]{64}$"),
         "urls": {"type": "array", "minItems": 1, "items": _URL},
         "wheel": _WHEEL,
         "licence": _TEXT,
-        "citation": _TEXT,
     },
 }
 _TABLE = {
