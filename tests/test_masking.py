@@ -72,7 +72,7 @@ def test_a_mirror_s_password_is_in_no_receipt_no_log_and_no_message(
     from rnshmc.datasets.fetch import fetch
     from rnshmc.datasets.sources import RawFile, SourceTable
 
-    file = RawFile("file.csv", ("0" * 64,), (), None, "none", "none")
+    file = RawFile("file.csv", ("0" * 64,), (), None)
     table = SourceTable({"file.csv": file}, {"data": ("file.csv",)})
     limits = Limits(stall_s=0.4, total_s=1.0, tries=2, pause_s=0.01)
     receipt = tmp_path / "receipt.json"

@@ -79,16 +79,10 @@ class RNSHMC(Sampler):  # type: ignore[misc]
                 yaml_dump_file(path, self._evidence(), comment="log-evidence", error_if_exists=False)
 
     def samples(self, combined: bool = False, skip_samples: float = 0, to_getdist: bool = False) -> Any:
-        """The draws, each of weight 1.
+        """The draws, each of weight 1, or GetDist samples of them.
 
-        Parameters
-        ----------
-        combined
-            Whether all MPI processes get them, not only the first.
-        skip_samples
-            Ignored with a warning: the draws contain no warm-up.
-        to_getdist
-            Whether to return GetDist samples, to all MPI processes.
+        Only the first MPI process has them, unless they are ``combined`` or GetDist samples. A ``skip_samples`` is
+        ignored with a warning: the draws contain no warm-up.
         """
         if skip_samples:
             self.mpi_warning("The draws contain no warm-up; 'skip_samples' is ignored.")

@@ -46,23 +46,14 @@ class Posterior:
     ----------
     model
         A function with NumPyro's primitives. Where it has no gradient, as with ``jax.pure_callback``, none is used.
-    args, kwargs
+    args
         Arguments of the model.
-    init_strategy
-        NumPyro's strategy for the start; None: ``init_to_median``.
     """
 
-    def __init__(
-        self,
-        model: Callable[..., Any],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-        *,
-        init_strategy: Any = None,
-    ) -> None:
-        _check_doubles(model, args, kwargs or {})
+    def __init__(self, model: Callable[..., Any], args: Sequence[Any] = ()) -> None:
+        _check_doubles(model, args)
         with in_doubles(jax):
-            info = _initialised(model, args, kwargs or {}, init_to_median() if init_strategy is None else init_strategy)
+            info = _initialised(model, args)
             flat, unravel = ravel_pytree(info.param_info.z)
             # JAX ravels a mapping in the order of its names.
             shapes = {name: np.shape(value) for name, value in sorted(info.param_info.z.items())}
@@ -119,12 +110,7 @@ class Posterior:
     ) -> Any:
         """Draws as ``InferenceData``: sites in their shapes, with plates as dims, deterministics, observed data.
 
-        Parameters
-        ----------
-        result
-            Result of `rnshmc.sample` for this posterior.
-        coords, dims
-            As in arviz; dims replace those of the plates.
+        ``result`` is of `rnshmc.sample` for this posterior; ``coords`` and ``dims`` are those of `sample`.
         """
         return result.to_arviz(variables=self.variables, **self._labels(coords, dims))
 
@@ -137,11 +123,9 @@ class Posterior:
 def sample(
     model: Callable[..., Any],
     args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
     *,
     x0: npt.ArrayLike | None = None,
     scale: npt.ArrayLike | None = None,
-    init_strategy: Any = None,
     coords: Mapping[str, Any] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
@@ -155,14 +139,12 @@ def sample(
     ----------
     model
         A function with NumPyro's primitives.
-    args, kwargs
+    args
         Arguments of the model.
     x0
-        Start in unconstrained coordinates, (d,), or several starts as rows; None: by ``init_strategy``.
+        Start in unconstrained coordinates, (d,), or several starts as rows; None: NumPyro's, ``init_to_median``.
     scale
         See `rnshmc.sample`; None: draws of the priors, which cost no evaluation of the likelihood.
-    init_strategy
-        NumPyro's strategy for the start; None: ``init_to_median``.
     coords, dims
         As in arviz; dims replace those of the plates.
     settings
@@ -174,7 +156,7 @@ def sample(
         As from ``arviz.from_numpyro``. The attributes of ``posterior`` hold the verdict and the cost. A verdict other
         than good is logged as a warning.
     """
-    posterior = Posterior(model, args, kwargs, init_strategy=init_strategy)
+    posterior = Posterior(model, args)
     check_labels(posterior.variables, len(posterior.x0), **posterior._labels(coords, dims))
     start = posterior.x0 if x0 is None else x0
     width = posterior.scale if scale is None else scale
@@ -184,27 +166,27 @@ def sample(
         return posterior.inference_data(result, coords=coords, dims=dims)
 
 
-def _check_doubles(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def _check_doubles(model: Callable[..., Any], args: Sequence[Any]) -> None:
     """Raise an error if JAX would round results of callbacks: their threads know only its default precision.
 
     Raises `ParameterError` if the default is single precision, and the model has callbacks.
     """
 
     def run(key: Any) -> None:
-        substitute(seed(model, key), substitute_fn=init_to_median())(*args, **kwargs)
+        substitute(seed(model, key), substitute_fn=init_to_median())(*args)
 
     if not jax.config.jax_enable_x64 and "callback" in str(jax.make_jaxpr(run)(jax.random.PRNGKey(1))):
         raise ParameterError("model: its callbacks are in single precision; call numpyro.enable_x64() first")
 
 
-def _initialised(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], strategy: Any) -> Any:
+def _initialised(model: Callable[..., Any], args: Sequence[Any]) -> Any:
     """The model, initialised by NumPyro as for its own samplers.
 
     Raises `ParameterError` if the model has discrete sites that NumPyro cannot sum out.
     """
-    settings = {"init_strategy": strategy, "model_args": tuple(args), "model_kwargs": dict(kwargs)}
+    settings = {"init_strategy": init_to_median(), "model_args": tuple(args), "validate_grad": False}
     try:
-        return initialize_model(jax.random.PRNGKey(1), model, validate_grad=False, **settings)
+        return initialize_model(jax.random.PRNGKey(1), model, **settings)
     except RuntimeError as error:
         if "discrete sites" not in str(error):
             raise

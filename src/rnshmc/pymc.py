@@ -81,15 +81,8 @@ class Posterior:
     def inference_data(self, result: Result, *, var_names: Sequence[str] | None = None) -> Any:
         """Draws as the ``InferenceData`` of ``pm.sample``: with dims, transforms undone, deterministics, observed data.
 
-        Raises `ParameterError` if a variable is not known.
-
-        Parameters
-        ----------
-        result
-            Result of `rnshmc.sample` for this posterior.
-        var_names
-            Free and deterministic variables to return; None: all. Deterministics are computed at every draw. Leave out
-            those that are expensive.
+        ``result`` is of `rnshmc.sample` for this posterior; ``var_names`` are those of `sample`. Raises
+        `ParameterError` if a variable is not known.
         """
         draws = result.to_arviz().posterior
         chains = np.stack([draws[name].to_numpy() for name in self.names], axis=-1)
@@ -102,14 +95,8 @@ class Posterior:
     def variables(self, x: Array, *, var_names: Sequence[str] | None = None) -> dict[str, Array]:
         """Free and deterministic variables at rows of unconstrained coordinates, (n, d): (n, ...) each, by name.
 
-        Raises `ParameterError` if a variable is not known.
-
-        Parameters
-        ----------
-        x
-            Unconstrained coordinates.
-        var_names
-            Which; None: all. Deterministics are computed at each row.
+        Deterministic variables are computed at each row. Without ``var_names``, all variables are returned. Raises
+        `ParameterError` if a variable is not known.
         """
         trace = self._trace(x if len(x) else self.x0[None], 0, var_names)
         return {name: trace.get_values(name)[: len(x)] for name in trace.varnames}

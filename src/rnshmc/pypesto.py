@@ -77,17 +77,10 @@ class Sampler(SamplerOfPypesto):  # type: ignore[misc]
         self._problem, self.result = problem, None
 
     def sample(self, n_samples: int | None, beta: float = 1.0) -> None:
-        """Sample.
+        """Make ``n_samples`` draws, `DRAWS` by default; their number also sets the precision.
 
-        Raises `ParameterError` if there is no problem yet, beta is not 1, or the objective is not that of residuals
+        Raises `ParameterError` if there is no problem yet, ``beta`` is not 1, or the objective is not that of residuals
         where ``outputs`` are asked for; and what `rnshmc.sample` raises.
-
-        Parameters
-        ----------
-        n_samples
-            Number of draws, which also sets the precision; None: `DRAWS`.
-        beta
-            There is only 1.
         """
         if self._problem is None:
             raise ParameterError("sample: call initialize(problem, x0) first")

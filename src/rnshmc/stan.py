@@ -14,7 +14,6 @@ import numpy.typing as npt
 from rnshmc.errors import ParameterError
 from rnshmc.inference.call import sample as sample_density
 from rnshmc.inference.result.converting import carried, check_labels
-from rnshmc.inference.result.result import Result
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -50,16 +49,8 @@ class Posterior:
         table = result.summary(variables=posterior.variables)
         data = result.to_arviz(variables=posterior.variables)
 
-    Raises `ParameterError` if the program has no parameters.
-
-    Parameters
-    ----------
-    model
-        A ``bridgestan.StanModel``, or an object with its interface.
-    include_tp, include_gq
-        Whether ``variables`` has transformed parameters and generated quantities.
-    seed
-        Seed of the random numbers of generated quantities.
+    The arguments are those of `sample`; ``seed`` is of the random numbers of generated quantities. Raises
+    `ParameterError` if the program has no parameters.
     """
 
     def __init__(self, model: StanModel, *, include_tp: bool = True, include_gq: bool = True, seed: int = 1) -> None:
@@ -80,29 +71,13 @@ class Posterior:
     def variables(self, x: Array) -> dict[str, Array]:
         """Constrained and transformed parameters and generated quantities at rows of unconstrained parameters, (n, d).
 
-        Random numbers are the same in each call and differ between rows. If the program fails, the values it did not
-        compute are NaN.
-
-        Returns
-        -------
-        dict
-            Arrays of shape (n, ...) by name.
+        The result has arrays of shape (n, ...) by name. Random numbers are the same in each call and differ between
+        rows. If the program fails, the values it did not compute are NaN.
         """
         count = sum(columns.size for columns in self._columns.values())
         rng = self._model.new_rng(self._seed)
         rows = np.reshape([self._constrained(row, count, rng) for row in np.ascontiguousarray(x)], (len(x), count))
         return {name: rows[:, columns] for name, columns in self._columns.items()}
-
-    def inference_data(
-        self,
-        result: Result,
-        *,
-        groups: Mapping[str, str] | None = None,
-        coords: Mapping[str, Any] | None = None,
-        dims: Mapping[str, Sequence[str]] | None = None,
-    ) -> Any:
-        """Draws of the program's own variables, see `rnshmc.Result.to_arviz`."""
-        return result.to_arviz(variables=self.variables, groups=groups, coords=coords, dims=dims)
 
     def _constrained(self, x: Array, count: int, rng: Any) -> Array:
         """All variables at x, (count,). Parameters come first, and generated quantities, which may fail alone, last."""
@@ -165,7 +140,7 @@ def sample(
     result = sample_density(posterior, start, names=posterior.names, seed=seed, **settings)
     _log.log(logging.INFO if result.verdict.level == "good" else logging.WARNING, "%s", result.verdict)
     with carried(result):
-        return posterior.inference_data(result, **labels)
+        return result.to_arviz(variables=posterior.variables, **labels)
 
 
 def _columns(names: Sequence[str]) -> dict[str, npt.NDArray[np.intp]]:

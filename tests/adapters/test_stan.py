@@ -141,7 +141,7 @@ def test_constrained_variables_have_their_shapes(compiled: Any, tmp_path: Path) 
     posterior = rnshmc.stan.Posterior(compiled(str(tmp_path / "shapes.stan"), data={}))
     result = rnshmc.sample(posterior, posterior.x0, names=posterior.names, progress_bar=False)
     assert result.verdict.level == "good", result.verdict
-    found = posterior.inference_data(result).posterior
+    found = result.to_arviz(variables=posterior.variables).posterior
     draws = found.sizes["chain"] * found.sizes["draw"]
     exact = {
         "p": np.array([4, 5, 6]) / 15,

@@ -39,7 +39,7 @@ def content_hash(tmp_path: Path) -> str:
 @pytest.fixture
 def make_table(content_hash: str) -> Callable[..., SourceTable]:
     def make(*urls: Url, wheel: Wheel | None = None) -> SourceTable:
-        file = RawFile("file.csv", (content_hash,), urls, wheel, "none", "none")
+        file = RawFile("file.csv", (content_hash,), urls, wheel)
         return SourceTable({"file.csv": file}, {"data": ("file.csv",)})
 
     return make

@@ -8,12 +8,14 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from rnshmc.experiments.banana import (
+    GRIDS,
+    NAMES,
     BananaExperiment,
     BananaTables,
     draw_trajectories,
-    gradient_field,
     run_banana,
 )
+from rnshmc.experiments.plane import field_on_grid
 from rnshmc.types import Array
 
 EXPERIMENT = BananaExperiment(
@@ -50,7 +52,8 @@ def tables() -> BananaTables:
 
 
 def test_the_gradient_of_the_field_is_the_slope_of_its_potential() -> None:
-    field = gradient_field(EXPERIMENT.target(), Bowl())
+    target = EXPERIMENT.target()
+    field = field_on_grid(target, {"hmc": target, "rns_hmc": Bowl()}, names=NAMES, grids=GRIDS)
     grid = field.pivot_table(index="theta2", columns="theta1", values=["potential", "hmc_1", "hmc_2"])
     h1, h2 = (np.diff(np.sort(field[name].unique()))[0] for name in ("theta1", "theta2"))
     potential = grid["potential"].to_numpy()

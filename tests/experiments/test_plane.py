@@ -6,8 +6,10 @@ from numpy.testing import assert_allclose
 from rnshmc.dynamics.leapfrog import leapfrog
 from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.experiments.plane import field_on_grid, leapfrog_path, trajectories_from
+from rnshmc.random import stream
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.targets.twisted_gaussian import TwistedGaussian
+from rnshmc.types import Driver
 
 BANANA = TwistedGaussian(scale1=10.0, scale2=5.0, bend=0.1)
 NORMAL = Gaussian(np.zeros(2), np.eye(2))
@@ -42,12 +44,13 @@ def test_a_field_has_every_driver_at_every_point() -> None:
 
 
 def test_every_driver_has_the_same_starts_and_momenta() -> None:
-    starts, momenta = np.array([[0.0, 1.0], [0.3, -0.5]]), np.array([[1.0, 0.0], [-0.2, 0.4]])
-    table = trajectories_from(
-        {"hmc": NORMAL, "other": BANANA}, names=("x1", "x2"), starts=starts, momenta=momenta, step_size=0.01, n_steps=3
-    )
+    starts = np.array([[0.0, 1.0], [0.3, -0.5]])
+    drivers: dict[str, Driver] = {"hmc": NORMAL, "other": BANANA}
+    rng, same = stream(1, "momenta"), stream(1, "momenta")
+    table = trajectories_from(drivers, names=("x1", "x2"), starts=starts, rng=rng, step_size=0.01, n_steps=3)
+    momenta = [IdentityMetric().sample_momentum(same, 2) for _ in starts]
     assert list(table.columns) == ["sampler", "trajectory", "step", "x1", "x2"]
-    for sampler, driver in (("hmc", NORMAL), ("other", BANANA)):
+    for sampler, driver in drivers.items():
         for number in (1, 2):
             path = table[(table["sampler"] == sampler) & (table["trajectory"] == number)]
             expected = leapfrog_path(driver, starts[number - 1], momenta[number - 1], step_size=0.01, n_steps=3)

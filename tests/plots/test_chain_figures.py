@@ -22,8 +22,7 @@ from rnshmc.results.marginals import marginal_table
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.store.account import Account
 from rnshmc.store.chains import StoredChain
-from rnshmc.targets.forward_data import ForwardData
-from rnshmc.targets.predictions import Predictions
+from rnshmc.targets.forward_data import ForwardData, Predictions
 from rnshmc.types import Array
 
 MakeChain = Callable[..., StoredChain]

@@ -76,7 +76,7 @@ UNCHANGED = {
     "a docstring": Edit("src/rnshmc/kernels/hmc.py", '"""', '"""Once more: '),
     "a comment in a script": Edit("workflow/scripts/sample.py", new="\n# A comment.\n"),
     "a comment in the config": Edit("config/test.yaml", new="\n# A comment.\n"),
-    "a citation of a source": Edit("data/sources.yaml", "citation: As a9a.", "citation: As a9a, too.  # A comment."),
+    "a licence of a source": Edit("data/sources.yaml", ", of which it is an encoding)", ")  # A comment."),
     "another mirror": Edit("config/config.yaml", "mirror: null", "mirror: /elsewhere"),
     "resources": Edit("workflow/rules/sample.smk", "mem_mb=2000", "mem_mb=2001"),
 }

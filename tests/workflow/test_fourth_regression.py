@@ -24,7 +24,6 @@ ROWS, FEATURES = 60, 3
 SOURCE = {
     "urls": [{"url": "http://127.0.0.1:9/fourth.csv"}],
     "licence": "CC BY 4.0",
-    "citation": "Nobody (2026).",
 }
 # A stand-in of another size: which of the two was made shows in the shape.
 STAND_IN = {"kind": "plain", "n": 40, "d": 5}

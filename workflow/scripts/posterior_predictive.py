@@ -14,8 +14,7 @@ from rnshmc.store.chains import read_chain
 from rnshmc.targets.elliptic import EllipticForwardModel
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
 from rnshmc.targets.ensemble import map_over_ranks, together
-from rnshmc.targets.forward_data import ForwardData
-from rnshmc.targets.predictions import Predictions
+from rnshmc.targets.forward_data import ForwardData, Predictions
 
 
 def main(spec: dict[str, Any], data: Path, chains: list[Path], output: Path) -> None:

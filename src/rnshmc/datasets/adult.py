@@ -9,10 +9,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
-from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.matrix import LogisticData, of_file
 from rnshmc.datasets.tables import Table, read_table
 from rnshmc.errors import DataError
-from rnshmc.files import naming_file
 from rnshmc.types import Array
 
 
@@ -41,52 +40,50 @@ class Categories:
     """A category, coded by its position in adult.names; '?' is not a category."""
 
     attribute: str
-    names: tuple[str, ...]
+    categories: str
+    """Names, separated by spaces."""
 
     def columns(self) -> Iterator[str]:
         """Names of the columns of this block."""
-        return (f"{self.attribute}={name}" for name in self.names)
+        return (f"{self.attribute}={name}" for name in self.categories.split())
 
     def encode(self, table: Table) -> Array:
         """Indicators, shape (rows, categories); a row of zeros for '?'."""
-        codes = table.codes(self.attribute, self.names, missing="?")
-        return np.vstack((np.eye(len(self.names)), np.zeros(len(self.names))))[codes]
-
-
-def _categories(attribute: str, names: str) -> Categories:
-    return Categories(attribute, tuple(names.split()))
+        names = self.categories.split()
+        codes = table.codes(self.attribute, names, missing="?")
+        return np.vstack((np.eye(len(names)), np.zeros(len(names))))[codes]
 
 
 BLOCKS: tuple[Bins | Categories, ...] = (
     Bins("age", (25, 32, 40, 49)),
-    _categories(
+    Categories(
         "workclass",
         "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked",
     ),
     # Any edges between the same neighbours in adult.data give a9a; a9a.t determines the first and the third.
     Bins("fnlwgt", (106637, 158656, 196337, 259865)),
-    _categories(
+    Categories(
         "education",
         "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th Masters 1st-4th 10th "
         "Doctorate 5th-6th Preschool",
     ),
     Bins("education-num", (8, 9, 10, 12)),
-    _categories(
+    Categories(
         "marital-status",
         "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent Married-AF-spouse",
     ),
-    _categories(
+    Categories(
         "occupation",
         "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty Handlers-cleaners "
         "Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv Protective-serv Armed-Forces",
     ),
-    _categories("relationship", "Wife Own-child Husband Not-in-family Other-relative Unmarried"),
-    _categories("race", "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"),
-    _categories("sex", "Female Male"),
+    Categories("relationship", "Wife Own-child Husband Not-in-family Other-relative Unmarried"),
+    Categories("race", "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"),
+    Categories("sex", "Female Male"),
     Bins("capital-gain", (0,)),
     Bins("capital-loss", (0,)),
     Bins("hours-per-week", (34, 39, 40, 47)),
-    _categories(
+    Categories(
         "native-country",
         "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India Japan Greece South "
         "China Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam Mexico Portugal Ireland France "
@@ -117,9 +114,7 @@ def read_adult(path: str | Path) -> LogisticData:
     """
     table = read_table(path, FIELDS, header=False, comment="|")
     X = np.hstack([block.encode(table) for block in BLOCKS])
-    labels = table.labels("income", _LABELS)
-    with naming_file(path):
-        return LogisticData(X, labels, "real", COLUMNS)
+    return of_file(path, X, table.labels("income", _LABELS), COLUMNS)
 
 
 def read_a9a(path: str | Path) -> LogisticData:
@@ -141,8 +136,7 @@ def read_a9a(path: str | Path) -> LogisticData:
     if outside.size:
         row, column = outside[0]
         raise DataError(f"{path}: row {row + 1}, column {COLUMNS[column]!r}: {X[row, column]:g} is not 0 or 1")
-    with naming_file(path):
-        return LogisticData(X, (labels > 0).astype(np.uint8), "real", COLUMNS)
+    return of_file(path, X, (labels > 0).astype(np.uint8), COLUMNS)
 
 
 def _svmlight(lines: Sequence[bytes]) -> tuple[csr_matrix, Array]:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.matrix import LogisticData, of_file
 from rnshmc.datasets.tables import Table, read_table
 from rnshmc.errors import DataError
-from rnshmc.files import naming_file
 from rnshmc.types import Array
 
 CLIENT = ("age", "job", "marital", "education", "default", "housing", "loan")
@@ -39,9 +38,8 @@ def read_bank(path: str | Path) -> LogisticData:
         raise DataError(f"{path}: fewer than two rows with a known value of housing")
     table = table.where(np.arange(len(table.cells)) > 0)
     features = _features(table)
-    labels = table.labels("y", {"no": 0, "yes": 1})
-    with naming_file(path):
-        return LogisticData(np.column_stack(list(features.values())), labels, "real", tuple(features))
+    X = np.column_stack(list(features.values()))
+    return of_file(path, X, table.labels("y", {"no": 0, "yes": 1}), tuple(features))
 
 
 def _features(table: Table) -> dict[str, Array]:

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData
-from rnshmc.datasets.numeric import read_numbers
-from rnshmc.errors import DataError
-from rnshmc.files import naming_file
+from rnshmc.datasets.matrix import LogisticData, of_file
+from rnshmc.datasets.numeric import check_codes, read_numbers
 
 FEATURES = (
     *("elevation", "aspect", "slope"),
@@ -28,10 +26,6 @@ def read_covertype(path: str | Path) -> LogisticData:
     the description of the data allows.
     """
     table = read_numbers(path, (*FEATURES, "type"))
-    strange = np.flatnonzero(~table["type"].isin(_TYPES))
-    if strange.size:
-        cell = table["type"].iloc[strange[0]]
-        raise DataError(f"{path}: line {strange[0] + 1}, column 'type': {cell:g} is not one of {_TYPES}")
+    check_codes(path, table, "type", _TYPES)
     labels = (table["type"].to_numpy() == _LODGEPOLE_PINE).astype(np.uint8)
-    with naming_file(path):
-        return LogisticData(np.ascontiguousarray(table[list(FEATURES)]), labels, "real", FEATURES)
+    return of_file(path, table[list(FEATURES)].to_numpy(), labels, FEATURES)

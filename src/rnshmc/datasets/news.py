@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.matrix import LogisticData, of_file
 from rnshmc.datasets.numeric import read_numbers
 from rnshmc.errors import DataError
-from rnshmc.files import naming_file
 
 COLUMNS = 44
 """Number of features in paper B."""
@@ -35,5 +34,4 @@ def read_news(path: str | Path) -> LogisticData:
     if len(features) != COLUMNS or not set(_NOT_PREDICTIVE) <= set(names):
         raise DataError(f"{path}: expected {COLUMNS} features besides 'shares', the header has {', '.join(names)}")
     labels = (table["shares"].to_numpy() >= _POPULAR).astype(np.uint8)
-    with naming_file(path):
-        return LogisticData(np.ascontiguousarray(table[features]), labels, "real", tuple(features))
+    return of_file(path, table[features].to_numpy(), labels, features)

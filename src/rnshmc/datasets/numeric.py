@@ -41,6 +41,14 @@ def read_numbers(
     return values
 
 
+def check_codes(path: str | Path, table: pd.DataFrame, column: str, allowed: Sequence[int]) -> None:
+    """Raise a `DataError` that names file, line and column if a number of a table without a header is not allowed."""
+    strange = np.flatnonzero(~table[column].isin(allowed))
+    if strange.size:
+        cell = table[column].iloc[strange[0]]
+        raise DataError(f"{path}: line {strange[0] + 1}, column {column!r}: {cell:g} is not one of {allowed}")
+
+
 def _content(path: Path, member: str | None) -> bytes:
     """The bytes of the table, decompressed."""
     content = path.read_bytes()

@@ -31,13 +31,12 @@ _WHEEL = {
 }
 _FILE = {
     **_OBJECT,
-    "required": ["sha256", "licence", "citation"],
+    "required": ["sha256", "licence"],
     "properties": {
         "sha256": _texts(pattern="^[0-9a-f]{64}$"),
         "urls": {"type": "array", "minItems": 1, "items": _URL},
         "wheel": _WHEEL,
         "licence": _TEXT,
-        "citation": _TEXT,
     },
 }
 _TABLE = {
@@ -74,14 +73,12 @@ class Wheel:
 
 @dataclass(frozen=True)
 class RawFile:
-    """A raw file: its name, the hashes it may have, its sources in order of trial, licence and citation."""
+    """A raw file: its name, the hashes it may have, and its sources in order of trial."""
 
     name: str
     sha256: tuple[str, ...]
     urls: tuple[Url, ...]
     wheel: Wheel | None
-    licence: str
-    citation: str
 
 
 @dataclass(frozen=True)
@@ -121,4 +118,4 @@ def load_sources(path: str | Path) -> SourceTable:
 def _raw_file(name: str, entry: Mapping[str, Any]) -> RawFile:
     urls = tuple(Url(url["url"], tuple(url.get("members", ()))) for url in entry.get("urls", ()))
     wheel = Wheel(**entry["wheel"]) if "wheel" in entry else None
-    return RawFile(name, tuple(entry["sha256"]), urls, wheel, entry["licence"], entry["citation"])
+    return RawFile(name, tuple(entry["sha256"]), urls, wheel)

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rnshmc.datasets.matrix import LogisticData
+from rnshmc.datasets.matrix import LogisticData, of_file
 from rnshmc.errors import DataError
-from rnshmc.files import naming_file
 from rnshmc.types import Array
 
 
@@ -131,6 +130,4 @@ def read_csv(path: str | Path, *, label: str) -> LogisticData:
         raise DataError(f"{path}: expected a column {label!r} and features, the header has {', '.join(names)}")
     columns = tuple(name for name in names if name != label)
     X = np.column_stack([table.numbers(name) for name in columns])
-    labels = table.labels(label, {"0": 0, "1": 1})
-    with naming_file(path):
-        return LogisticData(X, labels, "real", columns)
+    return of_file(path, X, table.labels(label, {"0": 0, "1": 1}), columns)

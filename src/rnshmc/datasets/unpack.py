@@ -3,17 +3,13 @@
 import gzip
 import io
 import zipfile
-from typing import Protocol
+from typing import IO
 
 from rnshmc.errors import DataError
 from rnshmc.files import DAMAGED_ARCHIVE
 
 MOST_BYTES = 1 << 30
 """Largest unpacked file. Our largest, covtype.data, has 75 MB; as a table in memory it takes several times that."""
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 def zip_member(archive: bytes, member: str) -> bytes:
@@ -44,7 +40,7 @@ def gunzipped(content: bytes) -> bytes:
         raise DataError(f"not a gzip file, or a damaged one ({error})") from error
 
 
-def _read(file: _Readable, name: str) -> bytes:
+def _read(file: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
     """All bytes of a file, without relying on the size that the archive states."""
     content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:

@@ -54,17 +54,12 @@ def truncated_ess(draws: Array, *, empty: float = 0.0) -> Array:
     ESS = n / (1 + sum_k rho(k)), where the sum ends before the first negative autocorrelation, and after `MAX_LAG` lags
     at the latest. The formula in the text (paper B, section 4) doubles the sum, as `geyer_ess` does: where correlation
     is strong, this ESS is up to twice that one, and more where it lasts longer than `MAX_LAG` draws. The result, shape
-    (d,), is between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1. Raises `ParameterError`
-    if `draws` is not a matrix of at least four finite rows, or empty is not in [0, 1).
+    (d,), is between 1 and n. A coordinate that never moves is one draw repeated: its ESS is 1.
 
-    Parameters
-    ----------
-    draws
-        One chain, shape (n, d).
-    empty
-        Share of iterations, drawn at random, in which the chain to be counted stays where it is while this one moves
-        on: paper B's implementation draws trajectories of no step as well. Of k iterations Binomial(k, 1 - empty)
-        move, so rho(k) is mixed from those of this chain with the probabilities of that law.
+    ``empty`` is the share of iterations, drawn at random, in which the chain to be counted stays where it is while this
+    one, shape (n, d), moves on: paper B's implementation draws trajectories of no step as well. Of k iterations
+    Binomial(k, 1 - empty) move, so rho(k) is mixed from those of this chain with the probabilities of that law. Raises
+    `ParameterError` if `draws` is not a matrix of at least four finite rows, or empty is not in [0, 1).
     """
     if not 0.0 <= empty < 1.0:
         raise ParameterError(f"empty: expected a share in [0, 1), got {empty}")

@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.experiments.plane import field_on_grid, trajectories_from
 from rnshmc.random import stream
 from rnshmc.run.phases import exploit, explore
 from rnshmc.run.registry import fit
 from rnshmc.targets.banana import Banana, banana_data
-from rnshmc.types import Driver, Potential
+from rnshmc.types import Driver
 
 EXACT, SURROGATE = "hmc", "rns_hmc"
 NAMES = ("theta1", "theta2")
-GRID_1 = np.linspace(-3.6, 2.4, 61)
-GRID_2 = np.linspace(-2.4, 2.4, 61)
+GRIDS = (np.linspace(-3.6, 2.4, 61), np.linspace(-2.4, 2.4, 61))
 """Grid for the forces: the bulk of the posterior and its surroundings."""
 
 
@@ -120,25 +118,19 @@ def run_banana(experiment: BananaExperiment, *, settings: Mapping[str, Any]) -> 
                 }
             )
     return BananaTables(
-        field=gradient_field(target, networks[0]),
+        field=field_on_grid(target, {EXACT: target, SURROGATE: networks[0]}, names=NAMES, grids=GRIDS),
         trajectories=draw_trajectories(experiment, {EXACT: target, SURROGATE: networks[0]}),
         acceptance=pd.DataFrame(rows),
     )
 
 
-def gradient_field(target: Potential, surrogate: Driver) -> pd.DataFrame:
-    """Exact potential and gradient, and the surrogate's gradient, on the grid: see `BananaTables.field`."""
-    return field_on_grid(target, {EXACT: target, SURROGATE: surrogate}, names=NAMES, grids=(GRID_1, GRID_2))
-
-
 def draw_trajectories(experiment: BananaExperiment, drivers: Mapping[str, Driver]) -> pd.DataFrame:
     """Trajectories of each driver from the start, with the same initial momenta: see `BananaTables.trajectories`."""
-    rng = experiment.stream("momenta")
     return trajectories_from(
         drivers,
         names=NAMES,
         starts=np.tile(experiment.start, (experiment.drawn, 1)),
-        momenta=np.array([IdentityMetric().sample_momentum(rng, 2) for _ in range(experiment.drawn)]),
+        rng=experiment.stream("momenta"),
         step_size=experiment.length / experiment.drawn_steps,
         n_steps=experiment.drawn_steps,
     )

@@ -22,22 +22,14 @@ CHECK_COLUMNS = ("state", "step", "slope", "difference", "relative_error")
 
 @dataclass(frozen=True, eq=False)
 class Evaluations(Stored):
-    """A potential at many states.
-
-    Attributes
-    ----------
-    states : (m, d)
-        States.
-    potentials : (m,), gradients : (m, d)
-        Values and gradients there: the training set of a surrogate.
-    differences : (c, len(STEPS))
-        Central differences at the first c states, along the unit vectors of `directions`.
-    """
+    """A potential at many states."""
 
     states: Array
     potentials: Array
     gradients: Array
+    """States, (m, d), with values, (m,), and gradients, (m, d), there: the training set of a surrogate."""
     differences: Array
+    """Central differences at the first c states, along the unit vectors of `directions`, (c, len(STEPS))."""
 
 
 def prior_states(count: int, dim: int, *, prior_sd: float, seed: int, problem: str) -> Array:

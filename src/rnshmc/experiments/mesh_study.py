@@ -82,27 +82,15 @@ def run_on_mesh(
     iterations = max(1, evaluations // LEAPS)
     # All states in one round: repeating an evaluation at the same state would cost nothing.
     around = itertools.cycle(states)
-    seconds = [
-        measure(
-            comm,
-            _evaluations(evaluate, around, evaluations),
-            what=evaluate.__name__,
-            size=evaluations,
-            unit="evaluations",
-            repeats=run.repeats,
-        )[1]
-        for evaluate in (target.value, target.value_and_grad)
-    ] + [
-        measure(
-            comm,
-            _iterations(comm, target, driver, sampler, states[0], run, iterations),
-            what=sampler,
-            size=iterations,
-            unit="iterations",
-            repeats=run.repeats,
-        )[1]
-        for sampler, driver in zip(SAMPLERS, (None, surrogate), strict=True)
-    ]
+    seconds = []
+    for evaluate in (target.value, target.value_and_grad):
+        unit: dict[str, Any] = {"what": evaluate.__name__, "size": evaluations, "unit": "evaluations"}
+        work = _evaluations(evaluate, around, evaluations)
+        seconds.append(measure(comm, work, **unit, repeats=run.repeats)[1])
+    for sampler, driver in zip(SAMPLERS, (None, surrogate), strict=True):
+        unit = {"what": sampler, "size": iterations, "unit": "iterations"}
+        work = _iterations(comm, target, driver, sampler, states[0], run, iterations)
+        seconds.append(measure(comm, work, **unit, repeats=run.repeats)[1])
     solutions = Solutions(ForwardData.load(data).points, uniform[None], pressure, potential)
     return solutions, pd.concat(seconds, ignore_index=True)
 
@@ -128,7 +116,8 @@ def mesh_table(
     for solved in sorted(solutions):
         here = solutions[solved]
         exact = uniform_pressure(here.points)
-        per = {what: _per_unit(rows) for what, rows in seconds[solved].groupby("what")}
+        timed = seconds[solved].groupby("what")
+        per = {what: float((part["seconds"] / part["size"]).median()) for what, part in timed}
         ess_per_s = {sampler: ess_per_iteration[sampler] / per[sampler] for sampler in SAMPLERS}
         rows.append(
             {
@@ -186,11 +175,6 @@ def _iterations(
         state, _ = run_phase(kernel, state, iterations=count, rng=rng, counter=counter)
 
     return work
-
-
-def _per_unit(rows: pd.DataFrame) -> float:
-    """Median over the repeats of the seconds for one evaluation or iteration."""
-    return float((rows["seconds"] / rows["size"]).median())
 
 
 def _with_orders(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from rnshmc.diagnostics.acceptance import with_empty
-from rnshmc.dynamics.metrics import IdentityMetric
 from rnshmc.experiments.plane import field_on_grid, shown_draws, trajectories_from
 from rnshmc.random import stream
 from rnshmc.run.phases import StepRange, exploit, explore
@@ -151,7 +150,7 @@ def _trajectories(experiment: NetworkBanana, drivers: Mapping[str, Driver]) -> p
         drivers,
         names=NAMES,
         starts=experiment.target().sample(rng, experiment.drawn),
-        momenta=np.array([IdentityMetric().sample_momentum(rng, 2) for _ in range(experiment.drawn)]),
+        rng=rng,
         step_size=experiment.drawn_step_size,
         n_steps=experiment.drawn_steps,
     )

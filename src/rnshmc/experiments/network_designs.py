@@ -10,14 +10,11 @@ from rnshmc.random import stream
 from rnshmc.surrogates.gradient_network import GradientNetwork
 from rnshmc.types import Array
 
-Designs = Mapping[str, Mapping[str, int]]
-"""By name, ``hidden_units`` of each layer and the number of ``blocks`` of a network."""
-
 
 def training_losses(
-    q: Array, gradients: Array, *, designs: Designs, epochs: int, seed: int, chain: int
+    q: Array, gradients: Array, *, designs: Mapping[str, Mapping[str, int]], epochs: int, seed: int, chain: int
 ) -> pd.DataFrame:
-    """Train a network of each design on the same pairs.
+    """Train a network of each design, with its ``hidden_units`` of each layer and ``blocks``, on the same pairs.
 
     Columns network, chain, epoch (counted from 1), loss (half the mean squared error of the gradient's components),
     weights (of the network, biases left out, as the paper counts its units). Pairs have shape (n, dim); the number of

@@ -16,7 +16,6 @@ GRID = np.linspace(-4.0, 4.0, 161)
 """Grid on which the fits are compared; few of the observations, at standard normal points, lie beyond 2."""
 REGIONS = {"all": (0.0, 4.0), "near": (0.0, 2.0), "far": (2.0, 4.0)}
 """Ranges of |x| over which errors are computed."""
-CURVE_COLUMNS = ("n", "method", "fits", "x", "mean", "sd", "low", "high", "data")
 ERROR_COLUMNS = ("repeat", "n", "method", "region", "rmse_average", "rmse_single", "data")
 WITHOUT_CHANCE = frozenset({"gp_hmc"})
 """Samplers whose surrogate has no random basis: refits to the same observations are identical."""
@@ -65,7 +64,8 @@ def one_dimension(
             rng = stream(seed, "fig1", f"repeat{repeat}")
             (x, y), data = observe(rng, count=max(sizes), noise_sd=noise_sd), "simulated"
         if repeat == 1:
-            points.append(pd.DataFrame({"n": _smallest_sets(len(x), sizes), "x": x, "y": y, "data": data}))
+            smallest = [min(n for n in sizes if n > index) for index in range(len(x))]
+            points.append(pd.DataFrame({"n": smallest, "x": x, "y": y, "data": data}))
         for n in sizes:
             for method, settings in surrogates.items():
                 streams = [
@@ -74,11 +74,12 @@ def one_dimension(
                 ]
                 predictions = fit_curves(method, x[:n], y[:n], settings=settings, streams=streams)
                 if repeat == 1:
-                    curves.append(_summary(predictions).assign(n=n, method=method, fits=len(predictions), data=data))
+                    columns = {"n": n, "method": method, "fits": len(predictions), **_summary(predictions)}
+                    curves.append(pd.DataFrame({**columns, "data": data}))
                 errors.append(region_errors(predictions).assign(repeat=repeat, n=n, method=method, data=data))
     return OneDimension(
         points=pd.concat(points, ignore_index=True),
-        curves=pd.concat(curves, ignore_index=True)[list(CURVE_COLUMNS)],
+        curves=pd.concat(curves, ignore_index=True),
         errors=pd.concat(errors, ignore_index=True)[list(ERROR_COLUMNS)],
     )
 
@@ -121,13 +122,6 @@ def region_errors(predictions: Array) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _smallest_sets(count: int, sizes: Sequence[int]) -> list[int]:
-    """Size of the smallest data set that contains each of the first ``count`` observations."""
-    return [min(n for n in sizes if n > index) for index in range(count)]
-
-
-def _summary(predictions: Array) -> pd.DataFrame:
+def _summary(predictions: Array) -> dict[str, Array]:
     low, high = np.quantile(predictions, [0.1, 0.9], axis=0)
-    return pd.DataFrame(
-        {"x": GRID, "mean": predictions.mean(axis=0), "sd": predictions.std(axis=0), "low": low, "high": high}
-    )
+    return {"x": GRID, "mean": predictions.mean(axis=0), "sd": predictions.std(axis=0), "low": low, "high": high}

@@ -11,8 +11,6 @@ from rnshmc.types import Array, Driver, Potential
 
 SHOWN_DRAWS = 2000
 """Maximum number of draws of each sampler in a table of draws, over all repeats."""
-Names = tuple[str, str]
-"""Names of the two coordinates in a table."""
 
 
 def shown_draws(sampler: str, repeat: int, repeats: int, coordinates: Mapping[str, Array]) -> pd.DataFrame:
@@ -26,7 +24,7 @@ def shown_draws(sampler: str, repeat: int, repeats: int, coordinates: Mapping[st
 
 
 def field_on_grid(
-    target: Potential, drivers: Mapping[str, Driver], *, names: Names, grids: tuple[Array, Array]
+    target: Potential, drivers: Mapping[str, Driver], *, names: tuple[str, str], grids: tuple[Array, Array]
 ) -> pd.DataFrame:
     """The exact potential and the gradients of drivers on a grid, one row per grid point.
 
@@ -43,13 +41,19 @@ def field_on_grid(
 
 
 def trajectories_from(
-    drivers: Mapping[str, Driver], *, names: Names, starts: Array, momenta: Array, step_size: float, n_steps: int
+    drivers: Mapping[str, Driver],
+    *,
+    names: tuple[str, str],
+    starts: Array,
+    rng: np.random.Generator,
+    step_size: float,
+    n_steps: int,
 ) -> pd.DataFrame:
-    """Leapfrog trajectories of each driver from the same starts with the same momenta.
+    """Leapfrog trajectories of each driver from the same starts, shape (trajectories, 2), with the same momenta.
 
-    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates. Starts and momenta have shape
-    (trajectories, 2).
+    Columns sampler, trajectory (counted from 1), step (0 to n_steps) and the coordinates.
     """
+    momenta = [IdentityMetric().sample_momentum(rng, 2) for _ in starts]
     parts = []
     for sampler, driver in drivers.items():
         for number, (start, momentum) in enumerate(zip(starts, momenta, strict=True), start=1):

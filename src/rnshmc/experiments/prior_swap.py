@@ -14,7 +14,6 @@ import pandas as pd
 from rnshmc.diagnostics.agreement import MIN_ESS, compare_means
 from rnshmc.diagnostics.ess import geyer_ess
 from rnshmc.random import stream
-from rnshmc.run.chain import Phase
 from rnshmc.run.phases import dynamics, exploit
 from rnshmc.targets.priors import NormalPrior, SwappedPriorDriver
 from rnshmc.types import Array, Driver, Potential
@@ -78,13 +77,9 @@ def swap_prior(
             rng=stream(experiment.seed, "nng_fig4", sampler),
             **dynamics(settings[sampler]),
         )
-        found.append(_kept(experiment, sampler, phase))
+        draws, accepted = phase.draws[experiment.burn_in :], phase.stats["accepted"][experiment.burn_in :]
+        found.append(Kept(sampler, experiment.new_sd, draws, float(accepted.mean())))
     return found
-
-
-def _kept(experiment: PriorSwap, sampler: str, phase: Phase) -> Kept:
-    accepted: Any = phase.stats["accepted"][experiment.burn_in :]
-    return Kept(sampler, experiment.new_sd, phase.draws[experiment.burn_in :], float(accepted.mean()))
 
 
 def draws_table(chains: Sequence[Kept], coordinates: Sequence[int]) -> pd.DataFrame:

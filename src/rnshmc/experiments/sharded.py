@@ -33,20 +33,14 @@ class ShardedRun:
 
 @dataclass(frozen=True, eq=False)
 class ShardedResults(Stored):
-    """Results that must not depend on the number of ranks, except for rounding.
-
-    Attributes
-    ----------
-    positions : (m, d), values : (m,), gradients : (m, d)
-        Positions around the true coefficients, and the potential there.
-    draws : (n, d)
-        The chain.
-    """
+    """Results that must not depend on the number of ranks, except for rounding."""
 
     positions: Array
     values: Array
     gradients: Array
+    """Positions around the true coefficients, (m, d), with the potential, (m,), and its gradient, (m, d), there."""
     draws: Array
+    """The chain, (n, d)."""
 
 
 def run_sharded(comm: Any, run: ShardedRun) -> tuple[ShardedResults, pd.DataFrame]:

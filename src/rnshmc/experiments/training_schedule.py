@@ -19,9 +19,6 @@ from rnshmc.types import Array, Driver, Potential
 
 EXACT, TRAINING, NETWORK = "hmc", "training", "nng_hmc"
 
-Train = Callable[[Array, Array], Driver]
-"""Function from positions and gradients, each of shape (n, dim), to the network that drives."""
-
 
 @dataclass(frozen=True)
 class Schedule:
@@ -60,7 +57,7 @@ def run_schedule(
     potential: Potential,
     schedule: Schedule,
     *,
-    train: Train,
+    train: Callable[[Array, Array], Driver],
     start: Array,
     iterations: int,
     rng: np.random.Generator,
@@ -70,39 +67,37 @@ def run_schedule(
 
     Once a network is accepted about as often as HMC, it draws what is left; if none is by the end of the schedule, HMC
     does. Every draw counts, those of trials included, for all leave the posterior invariant. ``iterations`` is the
-    number of all draws; ``dynamics`` has ``step_size`` and ``n_steps``, of HMC and of the network. Raises
-    `ParameterError` if `iterations` leaves no draw after the schedule; `FitError` if all trajectories diverged, so that
-    there is nothing to train on.
+    number of all draws; ``train`` makes a network from positions and gradients, each of shape (n, dim); ``dynamics``
+    has ``step_size`` and ``n_steps``, of HMC and of the network. Raises `ParameterError` if `iterations` leaves no draw
+    after the schedule; `FitError` if all trajectories diverged, so that there is nothing to train on.
     """
     trainings = range(schedule.start, schedule.end + 1, schedule.every)
     if iterations <= schedule.end + len(trainings) * schedule.trial:
         raise ParameterError(f"iterations: {iterations} leave no draw after a schedule that ends at {schedule.end}")
     stretches: list[Stretch] = []
     pairs: list[GradientPairs] = []
-    q, driver = start, None
-    by_network = {"sampler": NETWORK, "rng": rng, **dynamics}
+    q, driver, sampler = start, None, EXACT
     for until in trainings:
         recording = GradientRecording(potential.dim)
         length = until - _drawn(stretches, EXACT)
-        phase, exact = _timed(
-            EXACT, explore, potential, start=q, iterations=length, rng=rng, recording=recording, **dynamics
-        )
+        phase = explore(potential, start=q, iterations=length, rng=rng, recording=recording, **dynamics)
         pairs.append(recording.pairs().of_sound_trajectories(phase.stats))
         network, training = _trained(train, pairs)
-        _, trial = _timed(
-            NETWORK, exploit, potential, network, start=exact.draws[-1], iterations=schedule.trial, **by_network
+        tried = exploit(
+            potential, network, sampler=NETWORK, start=phase.draws[-1], iterations=schedule.trial, rng=rng, **dynamics
         )
-        stretches += [exact, training, trial]
+        trial = _stretch(NETWORK, tried)
+        stretches += [_stretch(EXACT, phase), training, trial]
         q = trial.draws[-1]
         if trial.acceptance >= _acceptance(stretches) - schedule.tolerance:
-            driver = network
+            driver, sampler = network, NETWORK
             break
     left = iterations - _drawn(stretches, EXACT) - _drawn(stretches, NETWORK)
-    last = by_network if driver is not None else {**by_network, "sampler": EXACT}
-    return [*stretches, _timed(last["sampler"], exploit, potential, driver, start=q, iterations=left, **last)[1]]
+    phase = exploit(potential, driver, sampler=sampler, start=q, iterations=left, rng=rng, **dynamics)
+    return [*stretches, _stretch(sampler, phase)]
 
 
-def _trained(train: Train, pairs: Sequence[GradientPairs]) -> tuple[Driver, Stretch]:
+def _trained(train: Callable[[Array, Array], Driver], pairs: Sequence[GradientPairs]) -> tuple[Driver, Stretch]:
     began = time.process_time()
     network = train(np.concatenate([each.q for each in pairs]), np.concatenate([each.gradients for each in pairs]))
     return network, Stretch(TRAINING, pairs[0].q[:0], math.nan, time.process_time() - began)
@@ -118,11 +113,8 @@ def _acceptance(stretches: Sequence[Stretch]) -> float:
     return accepted / _drawn(stretches, EXACT)
 
 
-def _timed(kind: str, run: Callable[..., Phase], *arguments: Any, **settings: Any) -> tuple[Phase, Stretch]:
-    began = time.process_time()
-    phase = run(*arguments, **settings)
-    accepted: Any = phase.stats["accepted"]
-    return phase, Stretch(kind, phase.draws, float(accepted.mean()), time.process_time() - began)
+def _stretch(kind: str, phase: Phase) -> Stretch:
+    return Stretch(kind, phase.draws, float(phase.stats["accepted"].mean()), phase.cpu_s)
 
 
 def schedule_table(

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.spatial import KDTree
 from threadpoolctl import threadpool_limits
@@ -22,53 +21,15 @@ from rnshmc.types import Array
 
 
 @dataclass(frozen=True)
-class ProductField:
-    """Modes that are products of one-dimensional ones: nothing is stored for a cell."""
-
-    vectors: Array
-    """Unit eigenvectors of the one-dimensional kernel matrix, in columns, shape (cells, cells)."""
-    pairs: npt.NDArray[np.intp]
-    """The eigenvectors along x1 and along x2 whose product a mode is, shape (2, d)."""
-    eigenvalues: Array
-    """lambda_i of the n x n kernel matrix, largest first, shape (d,)."""
-
-    @property
-    def points(self) -> Array:
-        """Cell centroids, (n, 2)."""
-        x = _midpoints(len(self.vectors))
-        points: Array = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
-        return points
-
-    @property
-    def modes(self) -> Array:
-        """sqrt(lambda_i) v_i at the centroids, (n, d)."""
-        return self.at(self.points)
-
-    def at(self, centroids: Array) -> Array:
-        """Modes at some cells, such as those of one rank: row k of the result, shape (m, d), is for ``centroids[k]``.
-
-        Raises `ParameterError` if a centroid is not among ``points``, up to rounding, or comes twice.
-        """
-        cells = len(self.vectors)
-        place = cells * centroids - 0.5
-        along, up = np.clip(np.rint(place), 0, cells - 1).astype(int).T
-        _check_cells(cells * along + up, np.abs(place - np.column_stack([along, up])) / cells)
-        first, second = self.pairs
-        modes: Array = self.vectors[along[:, None], first] * self.vectors[up[:, None], second]
-        modes *= np.sqrt(self.eigenvalues)
-        return modes
-
-
-@dataclass(frozen=True)
-class TabulatedField:
-    """Modes known by their values in every cell."""
+class RandomField:
+    """Leading modes of a Karhunen-Loeve expansion."""
 
     points: Array
     """Cell centroids, shape (n, 2)."""
     vectors: Array
-    """Unit eigenvectors v_i of the kernel matrix, shape (n, d)."""
+    """Unit eigenvectors v_i of the n x n kernel matrix, shape (n, d)."""
     eigenvalues: Array
-    """lambda_i, as in `ProductField`."""
+    """lambda_i, largest first, shape (d,)."""
 
     @property
     def modes(self) -> Array:
@@ -77,15 +38,15 @@ class TabulatedField:
         return modes
 
     def at(self, centroids: Array) -> Array:
-        """Modes at some cells, (m, d), as `ProductField.at`."""
+        """Modes at some cells, such as those of one rank: row k of the result, shape (m, d), is for ``centroids[k]``.
+
+        Raises `ParameterError` if a centroid is not among ``points``, up to rounding, or comes twice.
+        """
         distance, index = map(np.asarray, KDTree(self.points).query(centroids))
-        _check_cells(index, distance)
+        if len(np.unique(index)) != len(index) or not (distance < 1e-9).all():
+            raise ParameterError("centroids must be cells of this random field, each once, in any order")
         modes: Array = self.modes[index]
         return modes
-
-
-RandomField = ProductField | TabulatedField
-"""Leading modes of a Karhunen-Loeve expansion."""
 
 
 def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: float, variance: float) -> RandomField:
@@ -111,17 +72,20 @@ def karhunen_loeve(cell_type: str, cells: int, modes: int, *, length_scale: floa
     return replace(field, eigenvalues=variance * field.eigenvalues)
 
 
-def _quadrilaterals(cells: int, modes: int, length_scale: float) -> ProductField:
+def _quadrilaterals(cells: int, modes: int, length_scale: float) -> RandomField:
     """Products of one-dimensional modes, by eigenvalue; equal eigenvalues by their index pair."""
-    x = _midpoints(cells)
+    x = (np.arange(cells) + 0.5) / cells
     eigenvalues, vectors = _leading_eigenpairs(_kernel(x[:, None], x[:, None], length_scale), cells)
     products = np.outer(eigenvalues, eigenvalues).ravel()
     # A product of floats does not depend on the order of its factors, so pairs are equal to the last bit.
     order = np.argsort(-products, kind="stable")[:modes]
-    return ProductField(vectors, np.stack(np.divmod(order, cells)), products[order])
+    first, second = np.divmod(order, cells)
+    points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+    along, up = np.indices((cells, cells)).reshape(2, -1, 1)
+    return RandomField(points, vectors[along, first] * vectors[up, second], products[order])
 
 
-def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
+def _triangles(cells: int, modes: int, length_scale: float) -> RandomField:
     """Modes even and odd under exchange of x1 and x2, which separates a square's pairs of equal eigenvalues."""
     corner = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
     lower = (corner + np.array([2.0, 1.0]) / 3.0) / cells
@@ -133,25 +97,13 @@ def _triangles(cells: int, modes: int, length_scale: float) -> TabulatedField:
     vectors = np.concatenate([np.hstack([even, odd]), np.hstack([even, -odd])]) / np.sqrt(2.0)
     # If eigenvalues of an even and an odd mode agree to ten digits, the even mode comes first, whatever the rounding.
     order = np.argsort(-np.round(eigenvalues / eigenvalues.max(), 10), kind="stable")[:modes]
-    return TabulatedField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
+    return RandomField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
 
 
 _EXPANSIONS: dict[str, Callable[[int, int, float], RandomField]] = {
     "quadrilateral": _quadrilaterals,
     "triangle": _triangles,
 }
-
-
-def _midpoints(cells: int) -> Array:
-    """Midpoints of ``cells`` equal intervals of [0, 1]."""
-    midpoints: Array = (np.arange(cells) + 0.5) / cells
-    return midpoints
-
-
-def _check_cells(nearest: npt.NDArray[np.int_], distance: Array) -> None:
-    """Check that each centroid coincides with its nearest cell's, and that these cells are distinct."""
-    if len(np.unique(nearest)) != len(nearest) or not (distance < 1e-9).all():
-        raise ParameterError("centroids must be cells of this random field, each once, in any order")
 
 
 def _kernel(x: Array, y: Array, length_scale: float) -> Array:

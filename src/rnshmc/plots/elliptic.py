@@ -11,15 +11,13 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from scipy.spatial import KDTree
 
-from rnshmc.fem.random_field import karhunen_loeve
 from rnshmc.plots.drawing import Drawing
 from rnshmc.plots.style import INK, PAPER, WIDTH, mark_origin, plain, sampler_style
 from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
 from rnshmc.targets.elliptic_settings import EllipticSettings, from_mapping
-from rnshmc.targets.forward_data import ForwardData
-from rnshmc.targets.predictions import Predictions
+from rnshmc.targets.forward_data import ForwardData, Predictions
 from rnshmc.types import Array
 
 Cells = npt.NDArray[np.intp]
@@ -41,14 +39,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
     the pressure was observed. The truth is omitted for a user's observations. `target` is the config's entry of the
     target, with its random field.
     """
-    settings = from_mapping(EllipticSettings, target_settings(target))
-    field = karhunen_loeve(
-        settings.cell_type,
-        settings.cells,
-        settings.modes,
-        length_scale=settings.length_scale,
-        variance=settings.variance,
-    )
+    field = from_mapping(EllipticSettings, target_settings(target)).random_field()
     means, sds = {}, {}
     for sampler in in_order(chains.chains):
         draws = chains.draws(sampler)

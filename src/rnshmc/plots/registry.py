@@ -27,8 +27,7 @@ from rnshmc.plots.drawing import Drawing
 from rnshmc.results.metrics import read_metrics_frame
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.scorecard.published import read_acceptance
-from rnshmc.targets.forward_data import ForwardData
-from rnshmc.targets.predictions import Predictions
+from rnshmc.targets.forward_data import ForwardData, Predictions
 
 FIGURE_READERS: Mapping[str, Callable[..., Any]] = {
     "chains": ProblemChains.read,

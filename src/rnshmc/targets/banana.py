@@ -11,21 +11,12 @@ from rnshmc.types import Array
 class Banana:
     """Posterior of theta in y_i ~ N(theta_1 + theta_2^2, noise_sd^2), theta ~ N(0, prior_sd^2 I), as a potential.
 
-    The observations enter by their number n and mean only, and up to a constant
+    The ``observations`` y_i, shape (n,), enter by their number n and mean only, and up to a constant
 
         U(theta) = n (mean(y) - theta_1 - theta_2^2)^2 / (2 noise_sd^2) + |theta|^2 / (2 prior_sd^2).
 
     Raises `DataError` if observations are not a vector of finite numbers. Raises `ParameterError` if noise_sd or
     prior_sd is not a positive number.
-
-    Parameters
-    ----------
-    observations
-        y_i, shape (n,), at least one.
-    noise_sd
-        Standard deviation of an observation.
-    prior_sd
-        Standard deviation of the prior, the same for both parameters.
     """
 
     dim: int = 2

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from rnshmc.errors import DataError, NumericalError, ParameterError, RnshmcError
 from rnshmc.files import read_npz
@@ -25,6 +26,15 @@ def check_finite(name: str, array: Array, error: type[RnshmcError] = DataError) 
         row, *column = np.argwhere(~np.isfinite(array))[0]
         place = f"row {row}, column {column[0]}" if column else f"entry {row}"
         raise error(f"{name} must be finite, got {array[row, *column]} in {place}")
+
+
+def checked_rows(X: npt.ArrayLike) -> Array:
+    """X as a matrix of finite numbers. Raises `DataError` if it is none, or empty."""
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or rows.size == 0:
+        raise DataError(f"X must have rows and columns, got shape {rows.shape}")
+    check_finite("X", rows)
+    return rows
 
 
 def finite(what: str, result: R) -> R:

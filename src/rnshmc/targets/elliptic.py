@@ -8,7 +8,6 @@ from mpi4py import MPI
 
 from rnshmc.errors import DataError
 from rnshmc.fem.diffusion import DiffusionSolver
-from rnshmc.fem.random_field import karhunen_loeve
 from rnshmc.files import naming_file
 from rnshmc.targets.checks import check_finite, check_positive, finite
 from rnshmc.targets.elliptic_linearisation import Linearisation
@@ -28,13 +27,7 @@ class EllipticForwardModel:
     """
 
     def __init__(self, points: Array, settings: EllipticSettings, comm: MPI.Comm | None = None) -> None:
-        field = karhunen_loeve(
-            settings.cell_type,
-            settings.cells,
-            settings.modes,
-            length_scale=settings.length_scale,
-            variance=settings.variance,
-        )
+        field = settings.random_field()
         self._solver = DiffusionSolver(
             settings.cells, settings.cell_type, boundary_pressure, comm=comm, solver=settings.solver
         )

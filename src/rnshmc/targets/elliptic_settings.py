@@ -5,6 +5,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
 from rnshmc.errors import ParameterError
+from rnshmc.fem.random_field import RandomField, karhunen_loeve
 from rnshmc.targets.checks import check_positive
 
 Settings = TypeVar("Settings")
@@ -35,6 +36,12 @@ class EllipticSettings:
         _check_count("modes", self.modes, least=1)
         check_positive("length_scale", self.length_scale)
         check_positive("variance", self.variance)
+
+    def random_field(self) -> RandomField:
+        """The random field log c."""
+        return karhunen_loeve(
+            self.cell_type, self.cells, self.modes, length_scale=self.length_scale, variance=self.variance
+        )
 
 
 @dataclass(frozen=True)

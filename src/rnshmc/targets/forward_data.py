@@ -1,4 +1,4 @@
-"""Files of the forward-model stage: a user's observations, and the resulting observations and prior ensemble."""
+"""Files of the forward model: a user's observations, observations with a prior ensemble, posterior predictions."""
 
 import csv
 from collections.abc import Mapping
@@ -40,6 +40,16 @@ class ForwardData(NpzRecord):
         """The draws from the prior, shape (m, d), and the potential at each, shape (m,), without new solves."""
         misfit = ((self.prior_predictive - self.observations) ** 2).sum(axis=1) / self.noise_sd**2
         return self.prior_theta, 0.5 * (misfit + (self.prior_theta**2).sum(axis=1) / self.prior_sd**2)
+
+
+@dataclass(frozen=True)
+class Predictions(NpzRecord):
+    """Pressures at draws from the posterior."""
+
+    sampler: str
+    """Name of the sampler of the draws."""
+    pressures: Array
+    """Model output at each draw and point, without noise, shape (m, n)."""
 
 
 def read_observations(path: str | Path) -> tuple[Array, Array]:

@@ -18,26 +18,18 @@ class Garch:
         y_t ~ N(0, h_t),  h_t = alpha_0 + sum_j alpha_j y_{t-j}^2 + sum_j beta_j h_{t-j}
         U(q) = sum_t (log h_t + y_t^2 / h_t) / 2 + |q|^2 / (2 prior_sd^2)
 
-    The sum starts after the first max(m, r) observations, which the likelihood is conditioned on. The paper does not
-    give earlier values of h; we use the mean square of the observations, as is usual.
+    The ``orders`` are (m, r), each at least 1: terms in past squares, and in past variances. The sum starts after the
+    first max(m, r) ``observations`` y_t, which the likelihood is conditioned on. The paper does not give earlier values
+    of h; we use the mean square of the observations, as is usual.
 
-    The prior is Gaussian, truncated to alpha_0 > 0, alpha_j >= 0, beta_j >= 0 and sum alpha_j + sum beta_j < 1: a
-    stationary series with finite variance. The density is zero elsewhere, without a change of variables: a position
-    outside raises a `NumericalError`, and the kernel rejects it. An HMC trajectory that leaves and returns is rejected
-    too; its reversal passes the same positions, so the posterior stays invariant.
+    The prior is N(0, prior_sd^2 I), truncated to alpha_0 > 0, alpha_j >= 0, beta_j >= 0 and sum alpha_j + sum beta_j <
+    1: a stationary series with finite variance. The density is zero elsewhere, without a change of variables: a
+    position outside raises a `NumericalError`, and the kernel rejects it. An HMC trajectory that leaves and returns is
+    rejected too; its reversal passes the same positions, so the posterior stays invariant.
 
     Given the observations, h follows a linear recursion, whose adjoint is the same recursion backwards in time. Each is
     one call of a linear filter. Raises `DataError` if observations are not a vector of finite numbers, all zero or too
     few. Raises `ParameterError` if orders or prior_sd is out of range.
-
-    Parameters
-    ----------
-    observations
-        y_t, shape (n,), more than max(m, r) of them.
-    orders
-        m and r: terms in past squares, and in past variances; each at least 1.
-    prior_sd
-        Standard deviation of the Gaussian before truncation, the same for each parameter.
     """
 
     def __init__(self, observations: npt.ArrayLike, *, orders: tuple[int, int], prior_sd: float) -> None:
@@ -110,10 +102,9 @@ class Garch:
 
 
 def from_file(path: str | Path, *, orders: tuple[int, int], prior_sd: float) -> Garch:
-    """The posterior given a stored series: an npz file with y (n,) and the origin of the data.
+    """The posterior given a stored series, y (n,).
 
-    Raises `DataError` if the file cannot be read, lacks one of the two, or holds a series that `Garch` refuses; the
-    message names the file. Raises `ParameterError` if a setting is out of range.
+    Raises as `read_arrays` and `Garch`; the message of a `DataError` names the file.
     """
     (y,) = read_arrays(path, "y")
     with naming_file(path):

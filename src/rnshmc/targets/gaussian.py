@@ -17,15 +17,9 @@ class Gaussian:
 
         U(q) = (q - m)' C^-1 (q - m) / 2
 
-    Its Hessian is the same everywhere, and the metric is that Hessian. Raises `ParameterError` if mean or covariance
-    has a wrong shape or is not finite, or covariance is not symmetric positive definite.
-
-    Parameters
-    ----------
-    mean
-        Mean m, shape (d,).
-    covariance
-        Covariance matrix C, shape (d, d), symmetric positive definite.
+    The mean m has shape (d,), the covariance C has shape (d, d). The Hessian is the same everywhere, and the metric is
+    that Hessian. Raises `ParameterError` if mean or covariance has a wrong shape or is not finite, or covariance is not
+    symmetric positive definite.
     """
 
     def __init__(self, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> None:

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from rnshmc.errors import DataError, NumericalError
 from rnshmc.files import naming_file
-from rnshmc.targets.checks import check_finite, check_positive, finite, read_arrays
+from rnshmc.targets.checks import check_finite, check_positive, checked_rows, finite, read_arrays
 from rnshmc.types import Array
 
 _SQRT3 = math.sqrt(3.0)
@@ -22,20 +22,12 @@ class GPRegression:
         K_ij = (1 + s_ij) exp(-s_ij) + sigma^2 [i = j],  s_ij = sqrt(3) |x_i - x_j| / l
         U(q) = y' K^-1 y / 2 + log|K| / 2 + |q|^2 / (2 prior_sd^2)
 
-    The priors of l and sigma^2 are lognormal with median 1, so the sampled logarithms have Gaussian priors. The process
-    has variance 1, as in eq. (27): scale y accordingly.
+    Inputs X have shape (n, p), outputs y have shape (n,). The priors of l and sigma^2 are lognormal with median 1, so
+    the sampled logarithms have Gaussian priors, with standard deviation ``prior_sd``. The process has variance 1, as in
+    eq. (27): scale y accordingly.
 
     A value costs one Cholesky factorisation; its gradient also needs the inverse. Raises `DataError` if X or y has a
     wrong shape or is not finite. Raises `ParameterError` if prior_sd is not a positive number.
-
-    Parameters
-    ----------
-    X
-        Inputs, shape (n, p).
-    y
-        Outputs, shape (n,).
-    prior_sd
-        Standard deviation of log l and of log sigma^2 under the prior.
     """
 
     dim: int = 2
@@ -118,10 +110,9 @@ class GPRegression:
 
 
 def from_file(path: str | Path, *, prior_sd: float) -> GPRegression:
-    """The posterior given a processed data set: an npz file with X (n, p), y (n,) and the origin of the data.
+    """The posterior given stored data, X (n, p) and y (n,).
 
-    Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `GPRegression` refuses;
-    the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
+    Raises as `read_arrays` and `GPRegression`; the message of a `DataError` names the file.
     """
     X, y = read_arrays(path, "X", "y")
     with naming_file(path):
@@ -144,11 +135,8 @@ def _inverse(factor: Array) -> Array:
 
 
 def _checked(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
-    inputs, outputs = np.array(X, dtype=np.float64), np.array(y, dtype=np.float64)
-    if inputs.ndim != 2 or inputs.size == 0:
-        raise DataError(f"X must have rows and columns, got shape {inputs.shape}")
+    inputs, outputs = np.array(checked_rows(X)), np.array(y, dtype=np.float64)
     if outputs.shape != (len(inputs),):
         raise DataError(f"y must have one output for each of the {len(inputs)} rows of X, got shape {outputs.shape}")
-    check_finite("X", inputs)
     check_finite("y", outputs)
     return inputs, outputs

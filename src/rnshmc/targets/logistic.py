@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import DataError
 from rnshmc.files import naming_file
-from rnshmc.targets.checks import check_finite, check_positive, finite, read_arrays
+from rnshmc.targets.checks import check_positive, checked_rows, finite, read_arrays
 from rnshmc.types import Array
 
 # Small enough to stay in cache for the gradient's second product; large enough for negligible call overhead.
@@ -27,6 +27,7 @@ _POTENTIAL, _GRADIENT = "potential of the logistic regression", "gradient of the
 class LogisticRegression:
     """Posterior of the coefficients q of a logistic regression, as a potential.
 
+    X, the design matrix, has shape (N, d), where an intercept is a column of ones; labels y, 0 or 1, have shape (N,).
     With signs s_i = 2 y_i - 1 and the prior q ~ N(0, prior_sd^2 I),
 
         U(q) = sum_i softplus(-s_i x_i'q) + |q|^2 / (2 prior_sd^2).
@@ -36,19 +37,10 @@ class LogisticRegression:
     rows: of data with many indicators, most. Blocks are summed in a fixed order: equal arguments give equal bytes.
     Raises `DataError` if X or y has a wrong shape, X is not finite, or y has another label. Raises `ParameterError` if
     prior_sd is not a positive number.
-
-    Parameters
-    ----------
-    X
-        Design matrix, shape (N, d); an intercept is a column of ones.
-    y
-        Labels 0 or 1, shape (N,).
-    prior_sd
-        Standard deviation of the prior, the same for each coefficient.
     """
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, prior_sd: float) -> None:
-        rows = _checked_rows(X)
+        rows = checked_rows(X)
         labels = _checked_labels(y, len(rows))
         check_positive("prior_sd", prior_sd)
         self.dim: int = rows.shape[1]
@@ -121,22 +113,13 @@ class LogisticRegression:
 
 
 def from_file(path: str | Path, *, prior_sd: float) -> LogisticRegression:
-    """The posterior given a processed data set: an npz file with X (N, d), y (N,) and the origin of the data.
+    """The posterior given stored data, X (N, d) and y (N,).
 
-    Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `LogisticRegression`
-    refuses; the message names the file. Raises `ParameterError` if prior_sd is not a positive number.
+    Raises as `read_arrays` and `LogisticRegression`; the message of a `DataError` names the file.
     """
     X, y = read_arrays(path, "X", "y")
     with naming_file(path):
         return LogisticRegression(X, y, prior_sd)
-
-
-def _checked_rows(X: npt.ArrayLike) -> Array:
-    rows = np.asarray(X, dtype=np.float64)
-    if rows.ndim != 2 or rows.size == 0:
-        raise DataError(f"X must have rows and columns, got shape {rows.shape}")
-    check_finite("X", rows)
-    return rows
 
 
 def _checked_labels(y: npt.ArrayLike, count: int) -> npt.NDArray[np.generic]:

@@ -64,10 +64,9 @@ class Minibatch:
 
 
 def with_laplace_prior(path: str | Path, *, scale: float) -> MinibatchLogistic:
-    """A logistic regression with a Laplace prior (paper B, section 4.4): npz with X (N, d), y (N,) and the origin.
+    """A logistic regression with a Laplace prior (paper B, section 4.4) given stored data, X (N, d) and y (N,).
 
-    Raises `DataError` if the file cannot be read, lacks one of the three, or holds data that `LogisticRegression`
-    refuses; the message names the file. Raises `ParameterError` if scale is not a positive number.
+    Raises as `read_arrays`, `LogisticRegression` and `LaplacePrior`; the message of a `DataError` names the file.
     """
     X, y = read_arrays(path, "X", "y")
     with naming_file(path):

@@ -14,16 +14,10 @@ class TwistedGaussian:
 
         U(x) = (A x_1)^2 / 200 + (C x_2 + B (A x_1)^2 - 100 B)^2 / 2
 
-    A x_1 and C x_2 + B (A x_1)^2 - 100 B are independent, N(0, 100) and N(0, 1). It differs from
-    `rnshmc.targets.banana.Banana`, the posterior of paper A, Fig. 2. Raises `ParameterError` if a scale is not a
-    positive number or bend is not finite.
-
-    Parameters
-    ----------
-    scale1, scale2
-        A and C: the larger, the narrower the distribution in x_1 and x_2. The paper does not print its values.
-    bend
-        B, the curvature; 0 is a Gaussian.
+    A = scale1 and C = scale2: the larger, the narrower the distribution in x_1 and x_2. B = bend is the curvature; 0 is
+    a Gaussian. The paper does not print their values. A x_1 and C x_2 + B (A x_1)^2 - 100 B are independent, N(0, 100)
+    and N(0, 1). It differs from `rnshmc.targets.banana.Banana`, the posterior of paper A, Fig. 2. Raises
+    `ParameterError` if a scale is not a positive number or bend is not finite.
     """
 
     dim: int = 2
