@@ -57,7 +57,7 @@ rule tables:
     """Make the table of all results, the papers' tables as views of it, and the tables of diagnostics and agreement."""
     input:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=timing_files(PROBLEMS),
+        timing=expand(rules.timing.output.timing, problem=[name for name in PROBLEMS if samplers(name) != [AUTO]]),
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=fit_files(rules.matching.output.matching),
         views=VIEWS_FILE,
@@ -84,7 +84,7 @@ rule table_fig7_fig8:
     input:
         chains=[path for name in ADAPTED for path in recipe_files(name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
-        timing=timing_files(ADAPTED),
+        timing=expand(rules.timing.output.timing, problem=ADAPTED),
     output:
         **run_tables("fig7", "fig8"),
     priority: CHAINS_FIRST

@@ -150,15 +150,6 @@ def all_chain_files(pattern, problems=PROBLEMS):
     return [path for name in problems for sampler in samplers(name) for path in chain_files(pattern, name, sampler)]
 
 
-def timing_files(problems):
-    """The timing files of the problems."""
-    by_itself = [name for name in problems if name in AUTOMATIC]
-    return [
-        *expand(rules.timing.output.timing, problem=[name for name in problems if samplers(name) != [AUTO]]),
-        *(expand(rules.timing_auto.output.timing, problem=by_itself) if by_itself else []),
-    ]
-
-
 def fit_files(pattern):
     """One file for each chain's fit of each surrogate that has a value and drives a sampler."""
     fits = {

@@ -205,16 +205,3 @@ if AUTOMATIC:
             },
         script:
             "../scripts/sample_auto.py"
-
-    rule timing_auto:
-        """Gather the times of chains of rnshmc.sample."""
-        input:
-            chains=lambda wc: chain_files(rules.sample_auto.output.chain, wc.problem, AUTO),
-        output:
-            timing=f"{RESULTS}/timing/{{problem}}/{AUTO}.json",
-        wildcard_constraints:
-            problem=one_of(AUTOMATIC),
-        resources:
-            **demand(mem_mb=1000, runtime=10),
-        script:
-            "../scripts/timing_auto.py"
