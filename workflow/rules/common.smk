@@ -222,11 +222,6 @@ def published_target(wildcards):
     return problem_entry(wildcards)["baseline"].get("target", problem_entry(wildcards)["target"]["kind"])
 
 
-def target_inputs(wildcards):
-    """Inputs of a target besides its data: compiled forms for the elliptic one."""
-    return [rules.warm_forms.output.stamp] if wildcards.problem in ELLIPTIC else []
-
-
 def iterations(problem, phase):
     """Iterations of a phase: from the problem's entry, or else the common setting."""
     return {**config["iterations"], **PROBLEMS[problem].get("iterations", {})}[phase]

@@ -62,7 +62,6 @@ rule posterior_predictive:
     """Solve the forward model at draws from the posterior by the problem's first sampler, spread over MPI ranks."""
     input:
         data=data_of,
-        forms=target_inputs,
         chains=lambda wc: chain_files(rules.sample.output.chain, wc.problem, samplers(wc.problem)[0]),
     output:
         predictions=f"{RESULTS}/predictive/{{problem}}.npz",
@@ -91,7 +90,6 @@ rule scaling_ensemble:
     """Make a training set from solves at many states on a number of ranks, and check its gradients by differences."""
     input:
         data=data_of,
-        forms=target_inputs,
     output:
         evaluations=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
@@ -184,7 +182,6 @@ rule mesh_study_point:
     """Solve the elliptic problem on one mesh and number of ranks; time evaluations and iterations of both samplers."""
     input:
         data=f"{RESULTS}/forward/{STUDIED}.npz",
-        forms=rules.warm_forms.output.stamp,
         chain=f"{RESULTS}/chains/{STUDIED}/hmc/{CHAINS[0]}.nc",
         surrogate=lambda wc: "{}/surrogates/{}/{}/{}.npz".format(
             RESULTS, STUDIED, config["problems"][STUDIED]["samplers"]["rns_hmc"]["surrogate"], CHAINS[0]

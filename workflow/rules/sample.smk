@@ -11,7 +11,6 @@ rule explore:
     """Run exact HMC from the problem's start, by default the origin."""
     input:
         data=data_of,
-        forms=target_inputs,
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
     wildcard_constraints:
@@ -93,7 +92,6 @@ rule sample:
     """Continue an exploration with a sampler and keep the draws."""
     input:
         data=data_of,
-        forms=target_inputs,
         exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc)),
         surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
         fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
@@ -135,7 +133,6 @@ rule reference:
     """Estimate a problem's posterior moments by a long exact run of another sampler."""
     input:
         data=data_of,
-        forms=target_inputs,
     output:
         reference=f"{RESULTS}/reference/{{problem}}.npz",
     resources:
@@ -158,7 +155,6 @@ rule timing:
     """Measure seconds per iteration of a problem's samplers, one after another, on the otherwise idle machine."""
     input:
         data=data_of,
-        forms=target_inputs,
         chains=lambda wc: [f"{RESULTS}/chains/{wc.problem}/{cell.sampler}/{CHAINS[0]}.nc" for cell in timed(wc.problem)],
         surrogates=lambda wc: [fitted_surrogate(cell, CHAINS[0]) for cell in timed(wc.problem) if surrogate_of(cell)],
     output:
@@ -182,7 +178,6 @@ if AUTOMATIC:
         """Sample with rnshmc.sample, and keep the draws."""
         input:
             data=data_of,
-            forms=target_inputs,
         output:
             chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
         wildcard_constraints:
