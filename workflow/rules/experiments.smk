@@ -15,6 +15,8 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
 # Names that experiment.py imports: a function of an experiment's settings, or a class and the function that runs it.
+FIG1 = "rnshmc.experiments.one_dimension:one_dimension"
+PROJECTION = "rnshmc.experiments.projection:acceptance_by_dimension"
 FIG3_CODE = {
     "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
     "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
@@ -32,14 +34,15 @@ rule table_fig1:
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
-        code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
+        code=code("scripts/experiment.py", *FIG1_ENTRIES, FIG1),
         spec={
             "seed": config["seed"],
-            "entries": FIG1_ENTRIES,
+            "experiment": FIG1,
+            "readers": {"published": "rnshmc.experiments.one_dimension:read_points"},
             "settings": {key: value for key, value in EXPERIMENTS["fig1"].items() if key != "published"},
         },
     script:
-        "../scripts/fig1_table.py"
+        "../scripts/experiment.py"
 
 
 # HMC and another sampler on a small distribution: the sampler, the tables, and the code as above.
@@ -83,7 +86,6 @@ for figure, (sampler, tables, modules) in BESIDE_HMC.items():
             code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], *modules.values()),
             spec={
                 "seed": config["seed"],
-                "entries": [*ENTRIES["hmc"], *ENTRIES[sampler]],
                 "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
                 "arguments": {"settings": EXPERIMENTS[figure]["surrogates"][sampler]},
                 **modules,
@@ -104,7 +106,6 @@ rule fig3_point:
         code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *FIG3_CODE.values()),
         spec=lambda wc: {
             "seed": config["seed"],
-            "entries": ENTRIES[wc.method],
             "settings": {
                 key: value
                 for key, value in EXPERIMENTS["fig3"].items()
@@ -208,8 +209,8 @@ rule sweep_point:
         "../scripts/sweep_point.py"
 
 
-# Gather the points of Figs. 4 and 5.
 use rule table_fig3 as table_sweep with:
+    """Gather the points of Figs. 4 and 5."""
     input:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
     output:
@@ -223,20 +224,21 @@ use rule table_fig3 as table_sweep with:
 rule a9a_dimension:
     """Run HMC and RNS-HMC on a9a projected to the dimension of Table 1 and to a higher one."""
     input:
-        encoded=f"{PROCESSED}/a9a_encoded.npz",
+        data=f"{PROCESSED}/a9a_encoded.npz",
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
-        code=code("scripts/a9a_dimension.py", KERNELS["hmc"], SURROGATES["random_network"]),
+        code=code("scripts/experiment.py", KERNELS["hmc"], SURROGATES["random_network"], PROJECTION),
         spec=lambda wc: {
-            "entries": [KERNELS["hmc"], SURROGATES["random_network"]],
-            "experiment": {
+            "seed": config["seed"],
+            "experiment": PROJECTION,
+            "readers": {"data": "rnshmc.datasets.matrix:LogisticData.load"},
+            "settings": {
                 **EXPERIMENTS["projection"],
                 "prior_sd": config["problems"]["a9a"]["target"]["prior_sd"],
                 "discard": config["iterations"]["discard"],
-                "seed": config["seed"],
                 "settings": {
                     **{key: config["problems"]["a9a"]["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
                     "explore_iterations": config["iterations"]["explore"],
@@ -249,7 +251,7 @@ rule a9a_dimension:
             },
         },
     script:
-        "../scripts/a9a_dimension.py"
+        "../scripts/experiment.py"
 
 
 # Searches for settings that are not printed; no other rule needs them: `snakemake --cores 2 searches`. A benchmark prints
