@@ -5,9 +5,8 @@ from rnshmc.scorecard.settings import other_settings
 # Printed numbers of each paper.
 PUBLISHED = [project_path(f"papers/{name}.csv") for name in PAPERS]
 
-# The problem of Fig. 6, if the run has it, and its samplers that the paper compares there.
-FIG6 = "lr_simulated"
-FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 in PAGED and name in samplers(FIG6)]
+# The chains of Fig. 6, if the run has its problem.
+FIG6_CHAINS = recipe_files("lr_simulated", "hmc", "rns_hmc") if "lr_simulated" in PAGED else []
 # The problems of Figs. 7 and 8.
 ADAPTED = [name for name in PAGED if name in REFERRED and "arns_hmc" in samplers(name)]
 VIEWS_FILE = project_path("papers/views.csv")
@@ -97,7 +96,7 @@ rule table_fig7_fig8:
 rule table_fig6:
     """Make the table of Fig. 6: posterior marginals of simulated logistic regression by HMC and RNS-HMC."""
     input:
-        chains=[path for sampler in FIG6_SAMPLERS for path in chain_files(rules.sample.output.chain, FIG6, sampler)],
+        chains=FIG6_CHAINS,
     output:
         fig6=f"{RESULTS}/tables/fig6.csv",
     resources:
@@ -109,7 +108,7 @@ rule table_fig6:
 # In addition to the tables of rule `tables`.
 EXTRA_TABLES = [
     *(rules.table_fig7_fig8.output if ADAPTED else []),
-    *(rules.table_fig6.output if FIG6_SAMPLERS else []),
+    *(rules.table_fig6.output if FIG6_CHAINS else []),
     *EXPERIMENT_OUTPUTS,
     *NETWORK_TABLES,
 ]

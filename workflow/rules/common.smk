@@ -1,6 +1,5 @@
 """Shared by all rules: wildcards, paths, and functions from the config to a rule's parameters."""
 
-import itertools
 import os
 import re
 import shlex
@@ -179,9 +178,9 @@ def data_of(wildcards):
     return data_file(wildcards.problem)
 
 
-def surrogate_of(wildcards):
+def surrogate_of(problem, sampler):
     """Name of the surrogate that drives a sampler; None if the exact potential does."""
-    return problem_entry(wildcards)["samplers"][wildcards.sampler].get("surrogate")
+    return PROBLEMS[problem]["samplers"][sampler].get("surrogate")
 
 
 def chain_number(wildcards):
@@ -209,17 +208,12 @@ def target_entry(problem):
     return TARGETS[PROBLEMS[problem]["target"]["kind"]]
 
 
-def sampler_code(wildcards, target=None):
-    """Registry entries of a problem's target, or another, and of a sampler's kernel, surrogate and view."""
+def sampler_code(wildcards):
+    """Registry entries of a problem's target, and of a sampler's kernel, surrogate and view."""
     chosen = recipe(wildcards.sampler)
     surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
     view = [VIEWS[chosen.view]] if chosen.view else []
-    return [target or target_entry(wildcards.problem), KERNELS[chosen.kernel], *surrogate, *view]
-
-
-def published_target(wildcards):
-    """Kind of target that evaluates a problem like the published implementation."""
-    return problem_entry(wildcards)["baseline"].get("target", problem_entry(wildcards)["target"]["kind"])
+    return [target_entry(wildcards.problem), KERNELS[chosen.kernel], *surrogate, *view]
 
 
 def iterations(problem, phase):
@@ -250,10 +244,10 @@ def kept(wildcards):
     return sampler_setting(wildcards.problem, wildcards.sampler, "keep", iterations(wildcards.problem, "keep"))
 
 
-def fitted_surrogate(wildcards, chain, suffix="npz"):
+def fitted_surrogate(problem, sampler, chain, suffix="npz"):
     """The file of the surrogate that drives a sampler's chain; none if the exact potential does."""
-    name = surrogate_of(wildcards)
-    return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
+    name = surrogate_of(problem, sampler)
+    return f"{RESULTS}/surrogates/{problem}/{name}/{chain}.{suffix}" if name else []
 
 
 def recipe_files(problem, *recipes):
@@ -266,11 +260,6 @@ def recipe_files(problem, *recipes):
     ]
 
 
-def network_of(problem):
-    """Name of the surrogate that drives NNg-HMC."""
-    return PROBLEMS[problem]["samplers"]["nng_hmc"]["surrogate"]
-
-
 def demand(mem_mb, runtime):
     """Cluster resources of a job, in megabytes and minutes, which grow with each retry. Changing them reruns nothing."""
     return {
@@ -279,16 +268,13 @@ def demand(mem_mb, runtime):
     }
 
 
-def ranks(wildcards):
-    """Number of MPI ranks of a job that is measured on several."""
-    return int(wildcards.ranks)
-
-
-def launcher(wildcards):
-    """Launcher of such a job's ranks; none for one rank, since the Slurm plugin rejects MPI jobs of one task."""
-    return config["mpi"]["launcher"] if ranks(wildcards) > 1 else ""
-
-
+# Resources of a job that is timed on a number of ranks, alone on the machine. One rank has no launcher, since the Slurm
+# plugin rejects MPI jobs of one task.
+TIMED_ON_RANKS = {
+    "mpi": lambda wildcards: config["mpi"]["launcher"] if int(wildcards.ranks) > 1 else "",
+    "tasks": lambda wildcards: int(wildcards.ranks),
+    "timing": 1,
+}
 # Cores of this machine; on a cluster, the config alone decides.
 CORES = internals.local_cores(workflow)
 

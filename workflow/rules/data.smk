@@ -76,8 +76,8 @@ rule simulate:
         "../scripts/data.py"
 
 
-# Read and standardise a set's raw files, or simulate a stand-in.
 use rule simulate as prepare with:
+    """Read and standardise a set's raw files, or simulate a stand-in."""
     input:
         files=lambda wc: receipts(f"{PROCESSED}/{wc.dataset}.npz"),
         summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
@@ -99,8 +99,8 @@ use rule simulate as prepare with:
         ),
 
 
-# Project a set at random to fewer columns.
 use rule simulate as project with:
+    """Project a set at random to fewer columns."""
     input:
         files=lambda wc: [f"{PROCESSED}/{PROJECTED[wc.dataset]['of']}.npz"],
     wildcard_constraints:
@@ -112,8 +112,8 @@ use rule simulate as project with:
         ),
 
 
-# Draw a subset of the rows of a set: a smaller version of the problem, marked as such.
 use rule simulate as subset with:
+    """Draw a subset of the rows of a set: a smaller version of the problem, marked as such."""
     input:
         files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:

@@ -8,8 +8,8 @@ NNG_TABLE4_CODE = {
 }
 
 
-# Train and run one sampler in one dimension, with training sets of every size.
 use rule fig3_point as nng_table4_point with:
+    """Train and run one sampler in one dimension, with training sets of every size."""
     output:
         table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
     wildcard_constraints:
@@ -18,7 +18,6 @@ use rule fig3_point as nng_table4_point with:
         code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_TABLE4_CODE.values()),
         spec=lambda wc: {
             "seed": config["seed"],
-            "entries": ENTRIES[wc.method],
             "settings": {key: NNG_TABLE4[key] for key in ("step_size", "n_steps", "iterations", "repeats")},
             "arguments": {
                 "method": wc.method,
@@ -31,8 +30,8 @@ use rule fig3_point as nng_table4_point with:
         },
 
 
-# Gather paper B's Table 4.
 use rule table_fig3 as nng_table4 with:
+    """Gather paper B's Table 4."""
     input:
         points=expand(rules.nng_table4_point.output.table, method=NNG_METHODS, d=NNG_TABLE4["dimensions"]),
     output:
@@ -64,7 +63,7 @@ rule table_nng_fig1:
                 "dynamics": {key: PROBLEMS[SCHEDULED]["samplers"]["nng_hmc"][key] for key in ("step_size", "n_steps")},
                 "settings": {
                     key: value
-                    for key, value in PROBLEMS[SCHEDULED]["surrogates"][network_of(SCHEDULED)].items()
+                    for key, value in PROBLEMS[SCHEDULED]["surrogates"][surrogate_of(SCHEDULED, "nng_hmc")].items()
                     if key not in ("type", "states")
                 },
             },
@@ -78,7 +77,7 @@ rule table_nng_fig4:
     input:
         data=lambda wc: data_file(SWAPPED),
         exploration=rules.explore.output.chain.format(problem=SWAPPED, chain=CHAINS[0]),
-        network=lambda wc: f"{RESULTS}/surrogates/{SWAPPED}/{network_of(SWAPPED)}/{CHAINS[0]}.npz",
+        network=lambda wc: fitted_surrogate(SWAPPED, "nng_hmc", CHAINS[0]),
         hmc=lambda wc: chain_files(rules.sample.output.chain, SWAPPED, "hmc"),
         nng_hmc=lambda wc: chain_files(rules.sample.output.chain, SWAPPED, "nng_hmc"),
     output:
@@ -96,7 +95,7 @@ rule table_nng_fig4:
                 **{key: EXPERIMENTS["nng_fig4"][key] for key in ("burn_in", "iterations")},
             },
             "target": PROBLEMS[SWAPPED]["target"],
-            "surrogate": PROBLEMS[SWAPPED]["surrogates"][network_of(SWAPPED)],
+            "surrogate": PROBLEMS[SWAPPED]["surrogates"][surrogate_of(SWAPPED, "nng_hmc")],
             "samplers": {
                 sampler: {key: PROBLEMS[SWAPPED]["samplers"][sampler][key] for key in ("step_size", "n_steps")}
                 for sampler in ("hmc", "nng_hmc")
@@ -118,7 +117,7 @@ rule table_nng_fig5:
     params:
         spec=lambda wc: {
             "seed": config["seed"],
-            "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, network_of(DESIGNED))],
+            "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, surrogate_of(DESIGNED, "nng_hmc"))],
             "experiment": {key: EXPERIMENTS["nng_fig5"][key] for key in ("designs", "epochs")},
         },
     script:

@@ -20,12 +20,23 @@ rule explore:
         **demand(mem_mb=2000, runtime=120),
     params:
         code=lambda wc: code("scripts/explore.py", target_entry(wc.problem), KERNELS["hmc"]),
-        spec=explore_spec,
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "target": problem_entry(wc)["target"],
+            "hmc": {key: problem_entry(wc)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+            "entries": [target_entry(wc.problem), KERNELS["hmc"]],
+            "iterations": iterations(wc.problem, "explore"),
+            **given(wc.problem, "start"),
+            **({"recorded_from": iterations(wc.problem, "discard")} if wc.problem in RECORDED else {}),
+        },
     script:
         "../scripts/explore.py"
 
 
 use rule explore as explore_recorded with:
+    """Run exact HMC, and record the gradients along its trajectories."""
     output:
         chain=rules.explore.output.chain,
         gradients=f"{RESULTS}/explore/{{problem}}/{{chain}}_gradients.npz",
@@ -66,8 +77,8 @@ rule fit:
         "../scripts/fit.py"
 
 
-# In coordinates whitened at the mode, for nearly independent training states of a surrogate.
 use rule explore as explore_whitened with:
+    """Run exact HMC in coordinates whitened at the mode, for nearly independent training states of a surrogate."""
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
     wildcard_constraints:
@@ -92,12 +103,12 @@ rule sample:
     """Continue an exploration with a sampler and keep the draws."""
     input:
         data=data_of,
-        exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc)),
-        surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
-        fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
+        exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc.problem, wc.sampler)),
+        surrogate=lambda wc: fitted_surrogate(wc.problem, wc.sampler, wc.chain),
+        fit_report=lambda wc: fitted_surrogate(wc.problem, wc.sampler, wc.chain, "json"),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
-    priority: lambda wc: CHAINS_FIRST if surrogate_of(wc) else EXACT_FIRST
+    priority: lambda wc: CHAINS_FIRST if surrogate_of(wc.problem, wc.sampler) else EXACT_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
     params:
@@ -156,7 +167,9 @@ rule timing:
     input:
         data=data_of,
         chains=lambda wc: [f"{RESULTS}/chains/{wc.problem}/{cell.sampler}/{CHAINS[0]}.nc" for cell in timed(wc.problem)],
-        surrogates=lambda wc: [fitted_surrogate(cell, CHAINS[0]) for cell in timed(wc.problem) if surrogate_of(cell)],
+        surrogates=lambda wc: [
+            file for cell in timed(wc.problem) if (file := fitted_surrogate(cell.problem, cell.sampler, CHAINS[0]))
+        ],
     output:
         timing=f"{RESULTS}/timing/{{problem}}.json",
     priority: CHAINS_FIRST
@@ -165,8 +178,15 @@ rule timing:
         **demand(mem_mb=2000, runtime=120),
         timing=1,
     params:
-        code=lambda wc: code("scripts/timing.py", *timed_code(wc.problem)),
-        spec=timing_spec,
+        code=lambda wc: code(
+            "scripts/timing.py", *{entry for cell in timed(wc.problem) for entry in timed_spec(cell)["entries"]}
+        ),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "seed": config["seed"],
+            "blas_threads": config["timing"]["blas_threads"],
+            "samplers": [timed_spec(cell) for cell in timed(wc.problem)],
+        },
     script:
         "../scripts/timing.py"
 
