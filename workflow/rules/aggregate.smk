@@ -6,7 +6,7 @@ from rnshmc.scorecard.settings import other_settings
 PUBLISHED = [project_path(f"papers/{name}.csv") for name in PAPERS]
 
 # The chains of Fig. 6, if the run has its problem.
-FIG6_CHAINS = recipe_files("lr_simulated", "hmc", "rns_hmc") if "lr_simulated" in PAGED else []
+FIG6_CHAINS = sampler_files("lr_simulated", "hmc", "rns_hmc") if "lr_simulated" in PAGED else []
 # The problems of Figs. 7 and 8.
 ADAPTED = [name for name in PAGED if name in REFERRED and "arns_hmc" in samplers(name)]
 VIEWS_FILE = project_path("papers/views.csv")
@@ -39,7 +39,7 @@ OF_PAPERS = bool(PAPER_OF) or any(is_selected(config, name) for name in EXPERIME
 rule metrics:
     """Measure the chains of a problem: acceptance, effective sample sizes, convergence, counts of evaluations, errors."""
     input:
-        chains=lambda wc: all_chain_files(rules.sample.output.chain, [wc.problem]),
+        chains=lambda wc: sampler_files(wc.problem),
         reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
@@ -81,11 +81,12 @@ rule tables:
 rule table_fig7_fig8:
     """Make the tables of the adaptive experiment, Figs. 7 and 8."""
     input:
-        chains=[path for name in ADAPTED for path in recipe_files(name, "arns_hmc")],
+        chains=[path for name in ADAPTED for path in sampler_files(name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
         timing=expand(rules.timing.output.timing, problem=ADAPTED),
     output:
-        **run_tables("fig7", "fig8"),
+        fig7=f"{RESULTS}/tables/fig7.csv",
+        fig8=f"{RESULTS}/tables/fig8.csv",
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=10),

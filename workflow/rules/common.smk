@@ -77,21 +77,15 @@ PAPERS = read_papers(ROOT / "papers/papers.csv")
 PAPER_OF = papers_of(PROBLEMS, PAPERS)
 REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] == "reference"]
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
-# Keys of a sampler's entry about its runs; the others define its transitions.
-RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
 # Problems with a user's model, and those sampled by `rnshmc.sample`.
 OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
 AUTOMATIC = [name for name, problem in PROBLEMS.items() if AUTO in problem["samplers"]]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
-# Problems whose explorations record gradients along trajectories, for samplers whose surrogates are fitted to them.
+# Problems whose explorations record gradients along trajectories, for surrogates that are fitted to them.
 RECORDED = [
     name
     for name, problem in PROBLEMS.items()
-    if any(
-        problem["surrogates"][entry["surrogate"]]["type"] in FITTED_TO_GRADIENTS
-        for entry in problem["samplers"].values()
-        if "surrogate" in entry
-    )
+    if any(entry["type"] in FITTED_TO_GRADIENTS for entry in problem["surrogates"].values())
 ]
 
 
@@ -128,25 +122,15 @@ def samplers(problem):
     return list(PROBLEMS[problem]["samplers"])
 
 
-def sampler_setting(problem, sampler, key, default):
-    """A setting of a sampler's runs: from its entry, or else the common one."""
-    return PROBLEMS[problem]["samplers"][sampler].get(key, default)
-
-
 def chain_names(problem, sampler):
     """The chains of a sampler: the first ones if its entry sets a smaller number."""
     most = PROBLEMS[problem].get("chains", len(CHAINS))
-    return CHAINS[: sampler_setting(problem, sampler, "chains", most)]
+    return CHAINS[: PROBLEMS[problem]["samplers"][sampler].get("chains", most)]
 
 
 def chain_files(pattern, problem, sampler):
     """One file for each chain of a sampler."""
     return expand(pattern, problem=problem, sampler=sampler, chain=chain_names(problem, sampler))
-
-
-def all_chain_files(pattern, problems=PROBLEMS):
-    """One file for each chain of each sampler of the problems."""
-    return [path for name in problems for sampler in samplers(name) for path in chain_files(pattern, name, sampler)]
 
 
 def fit_files(pattern):
@@ -240,8 +224,8 @@ def exploration_of(problem, surrogate):
 
 
 def kept(wildcards):
-    """Number of kept draws of a sampler's chain."""
-    return sampler_setting(wildcards.problem, wildcards.sampler, "keep", iterations(wildcards.problem, "keep"))
+    """Number of kept draws of a sampler's chain: from its entry, or else the problem's."""
+    return problem_entry(wildcards)["samplers"][wildcards.sampler].get("keep", iterations(wildcards.problem, "keep"))
 
 
 def fitted_surrogate(problem, sampler, chain, suffix="npz"):
@@ -250,12 +234,12 @@ def fitted_surrogate(problem, sampler, chain, suffix="npz"):
     return f"{RESULTS}/surrogates/{problem}/{name}/{chain}.{suffix}" if name else []
 
 
-def recipe_files(problem, *recipes):
-    """The chains of a problem's samplers with one of the recipes."""
+def sampler_files(problem, *recipes):
+    """The chains of all samplers of a problem, or of those with one of the recipes."""
     return [
         path
         for sampler in samplers(problem)
-        if sampler != AUTO and recipe_name(sampler) in recipes
+        if not recipes or (sampler != AUTO and recipe_name(sampler) in recipes)
         for path in chain_files(rules.sample.output.chain, problem, sampler)
     ]
 
@@ -292,11 +276,6 @@ def on_ranks(script):
         " ${{launcher:+$launcher -n {resources.tasks}}}"
         f" python -m mpi4py {SCRIPTS}/{script} > {{log}} 2>&1"
     )
-
-
-def run_tables(*names):
-    """Tables of the run by name, as parameters of the notebooks that read them."""
-    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
 
 
 def shown_table(name, label=None):

@@ -70,7 +70,7 @@ rule simulate:
         spec=lambda wc: data_spec(
             SIMULATIONS[SIMULATED[wc.dataset]["simulation"]],
             [wc.dataset, "data"],
-            {key: value for key, value in SIMULATED[wc.dataset].items() if key != "simulation"},
+            without(SIMULATED[wc.dataset], "simulation"),
         ),
     script:
         "../scripts/data.py"
@@ -95,7 +95,7 @@ use rule simulate as prepare with:
         spec=lambda wc: data_spec(
             STAGES["fetched"],
             ["stand-in", wc.dataset],
-            {key: value for key, value in FETCHED[wc.dataset].items() if key != "raw"},
+            without(FETCHED[wc.dataset], "raw"),
         ),
 
 
@@ -142,12 +142,8 @@ if OWN:
         params:
             code=lambda wc: code("scripts/model.py", target_entry(wc.problem)),
             spec=lambda wc: {
-                "problem": wc.problem,
-                "seed": config["seed"],
-                "target": problem_entry(wc)["target"],
-                "entry": target_entry(wc.problem),
+                **target_spec(wc.problem),
                 "moved": wc.problem in REFERRED or samplers(wc.problem) != [AUTO],
-                **given(wc.problem, "start"),
             },
         script:
             "../scripts/model.py"

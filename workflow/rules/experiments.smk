@@ -39,7 +39,7 @@ rule table_fig1:
             "seed": config["seed"],
             "experiment": FIG1,
             "readers": {"published": "rnshmc.experiments.one_dimension:read_points"},
-            "settings": {key: value for key, value in EXPERIMENTS["fig1"].items() if key != "published"},
+            "settings": without(EXPERIMENTS["fig1"], "published"),
         },
     script:
         "../scripts/experiment.py"
@@ -86,7 +86,7 @@ for figure, (sampler, tables, modules) in BESIDE_HMC.items():
             code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], *modules.values()),
             spec={
                 "seed": config["seed"],
-                "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
+                "settings": without(EXPERIMENTS[figure], "surrogates"),
                 "arguments": {"settings": EXPERIMENTS[figure]["surrogates"][sampler]},
                 **modules,
             },
@@ -106,11 +106,7 @@ rule fig3_point:
         code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *FIG3_CODE.values()),
         spec=lambda wc: {
             "seed": config["seed"],
-            "settings": {
-                key: value
-                for key, value in EXPERIMENTS["fig3"].items()
-                if key not in ("surrogates", "sizes", "repeats")
-            },
+            "settings": without(EXPERIMENTS["fig3"], "surrogates", "sizes", "repeats"),
             "arguments": {
                 "sampler": wc.method,
                 "size": int(wc.size),
@@ -240,7 +236,7 @@ rule a9a_dimension:
                 "prior_sd": config["problems"]["a9a"]["target"]["prior_sd"],
                 "discard": config["iterations"]["discard"],
                 "settings": {
-                    **{key: config["problems"]["a9a"]["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+                    **dynamics_of("a9a", "hmc"),
                     "explore_iterations": config["iterations"]["explore"],
                     "iterations": config["iterations"]["keep"],
                     "surrogate": {

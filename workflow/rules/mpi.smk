@@ -103,9 +103,7 @@ rule scaling_ensemble:
         code=code("scripts/scaling_ensemble.py", TARGETS["elliptic"]),
         spec=lambda wc: json.dumps(
             {
-                "seed": config["seed"],
-                "problem": wc.problem,
-                "target": problem_entry(wc)["target"],
+                **target_spec(wc.problem),
                 "repeats": SCALING["repeats"],
                 **SCALING["ensemble"],
             }
@@ -197,15 +195,8 @@ rule mesh_study_point:
             {
                 **{key: MESH_STUDY[key] for key in ("states", "repeats", "work")},
                 "seed": config["seed"],
-                "model": {
-                    **target_settings(PROBLEMS[STUDIED]["target"]),
-                    "cells": int(wc.cells),
-                    "solver": wc.solver,
-                },
-                "samplers": {
-                    name: {key: PROBLEMS[STUDIED]["samplers"][name][key] for key in ("step_size", "n_steps")}
-                    for name in ("hmc", "rns_hmc")
-                },
+                "model": {**target_settings(PROBLEMS[STUDIED]["target"]), "cells": int(wc.cells), "solver": wc.solver},
+                "samplers": {name: dynamics_of(STUDIED, name) for name in ("hmc", "rns_hmc")},
             }
         ),
     shell:

@@ -55,17 +55,13 @@ rule table_nng_fig1:
     params:
         code=lambda wc: code("scripts/nng_fig1_table.py", target_entry(SCHEDULED), *ENTRIES["nng_hmc"]),
         spec=lambda wc: {
-            "seed": config["seed"],
-            "target": PROBLEMS[SCHEDULED]["target"],
-            **given(SCHEDULED, "start"),
+            **target_spec(SCHEDULED),
             "experiment": {
-                **{key: EXPERIMENTS["nng_fig1"][key] for key in ("draws", "schedule")},
-                "dynamics": {key: PROBLEMS[SCHEDULED]["samplers"]["nng_hmc"][key] for key in ("step_size", "n_steps")},
-                "settings": {
-                    key: value
-                    for key, value in PROBLEMS[SCHEDULED]["surrogates"][surrogate_of(SCHEDULED, "nng_hmc")].items()
-                    if key not in ("type", "states")
-                },
+                **without(EXPERIMENTS["nng_fig1"], "problem"),
+                "dynamics": dynamics_of(SCHEDULED, "nng_hmc"),
+                "settings": without(
+                    PROBLEMS[SCHEDULED]["surrogates"][surrogate_of(SCHEDULED, "nng_hmc")], "type", "states"
+                ),
             },
         },
     script:
@@ -88,18 +84,14 @@ rule table_nng_fig4:
     params:
         code=lambda wc: code("scripts/nng_fig4_table.py", target_entry(SWAPPED), *ENTRIES["nng_hmc"]),
         spec=lambda wc: {
-            "seed": config["seed"],
+            **target_spec(SWAPPED),
             "experiment": {
                 "old_sd": PROBLEMS[SWAPPED]["target"]["prior_sd"],
                 "new_sd": EXPERIMENTS["nng_fig4"]["prior_sd"],
-                **{key: EXPERIMENTS["nng_fig4"][key] for key in ("burn_in", "iterations")},
+                **without(EXPERIMENTS["nng_fig4"], "problem", "prior_sd"),
             },
-            "target": PROBLEMS[SWAPPED]["target"],
             "surrogate": PROBLEMS[SWAPPED]["surrogates"][surrogate_of(SWAPPED, "nng_hmc")],
-            "samplers": {
-                sampler: {key: PROBLEMS[SWAPPED]["samplers"][sampler][key] for key in ("step_size", "n_steps")}
-                for sampler in ("hmc", "nng_hmc")
-            },
+            "samplers": {name: dynamics_of(SWAPPED, name) for name in ("hmc", "nng_hmc")},
         },
     script:
         "../scripts/nng_fig4_table.py"
@@ -118,7 +110,7 @@ rule table_nng_fig5:
         spec=lambda wc: {
             "seed": config["seed"],
             "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, surrogate_of(DESIGNED, "nng_hmc"))],
-            "experiment": {key: EXPERIMENTS["nng_fig5"][key] for key in ("designs", "epochs")},
+            "experiment": without(EXPERIMENTS["nng_fig5"], "problem"),
         },
     script:
         "../scripts/nng_fig5_table.py"
@@ -140,7 +132,7 @@ rule table_nng_fig7_fig8:
     """Gather the posteriors of the Gaussian process's hyperparameters, and predict with them."""
     input:
         data=lambda wc: data_file("gp_regression"),
-        chains=lambda wc: recipe_files("gp_regression", "hmc", "nng_hmc"),
+        chains=lambda wc: sampler_files("gp_regression", "hmc", "nng_hmc"),
     output:
         fig7=f"{RESULTS}/tables/nng_fig7.csv",
         fig8=f"{RESULTS}/tables/nng_fig8.csv",
@@ -155,8 +147,8 @@ rule table_nng_fig7_fig8:
 rule table_nng_fig9_fig10:
     """Gather posteriors and traces from stochastic, network and exact gradients."""
     input:
-        marginals=lambda wc: recipe_files("cover_type", "hmc", "nng_hmc", "sghmc"),
-        traces=lambda wc: recipe_files("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
+        marginals=lambda wc: sampler_files("cover_type", "hmc", "nng_hmc", "sghmc"),
+        traces=lambda wc: sampler_files("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
     output:
         fig9=f"{RESULTS}/tables/nng_fig9.csv",
         fig10=f"{RESULTS}/tables/nng_fig10.csv",

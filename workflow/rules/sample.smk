@@ -25,7 +25,7 @@ rule explore:
             "chain": chain_number(wc),
             "seed": config["seed"],
             "target": problem_entry(wc)["target"],
-            "hmc": {key: problem_entry(wc)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+            "hmc": dynamics_of(wc.problem, "hmc"),
             "entries": [target_entry(wc.problem), KERNELS["hmc"]],
             "iterations": iterations(wc.problem, "explore"),
             **given(wc.problem, "start"),
@@ -71,7 +71,6 @@ rule fit:
             "discard": iterations(wc.problem, "discard"),
             "training_end": training_end(wc.problem, wc.surrogate),
             "surrogate": problem_entry(wc)["surrogates"][wc.surrogate],
-            "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
         },
     script:
         "../scripts/fit.py"
@@ -87,15 +86,11 @@ use rule explore as explore_whitened with:
     params:
         code=lambda wc: code("scripts/explore.py", target_entry(wc.problem)),
         spec=lambda wc: {
-            "problem": wc.problem,
+            **target_spec(wc.problem),
             "surrogate": wc.surrogate,
             "chain": chain_number(wc),
-            "seed": config["seed"],
-            "target": problem_entry(wc)["target"],
             "whitened": problem_entry(wc)["surrogates"][wc.surrogate]["whitened"],
-            "entry": target_entry(wc.problem),
             "iterations": iterations(wc.problem, "explore"),
-            **given(wc.problem, "start"),
         },
 
 
@@ -150,14 +145,7 @@ rule reference:
         **demand(mem_mb=2000, runtime=120),
     params:
         code=lambda wc: code("scripts/reference.py", target_entry(wc.problem)),
-        spec=lambda wc: {
-            "problem": wc.problem,
-            "seed": config["seed"],
-            "target": problem_entry(wc)["target"],
-            "reference": config["reference"],
-            "entry": target_entry(wc.problem),
-            **given(wc.problem, "start"),
-        },
+        spec=lambda wc: {**target_spec(wc.problem), "reference": config["reference"]},
     script:
         "../scripts/reference.py"
 
@@ -209,14 +197,11 @@ if AUTOMATIC:
         params:
             code=lambda wc: code("scripts/sample_auto.py", target_entry(wc.problem)),
             spec=lambda wc: {
-                "problem": wc.problem,
+                **target_spec(wc.problem),
                 "sampler": wc.sampler,
                 "chain": chain_number(wc),
-                "seed": config["seed"],
-                "target": problem_entry(wc)["target"],
-                "entry": target_entry(wc.problem),
                 "iterations": kept(wc),
-                **given(wc.problem, "start", "names"),
+                **given(wc.problem, "names"),
             },
         script:
             "../scripts/sample_auto.py"

@@ -6,6 +6,27 @@ def given(problem, *keys):
     return {key: PROBLEMS[problem][key] for key in keys if key in PROBLEMS[problem]}
 
 
+def without(settings, *keys):
+    """Settings but for some keys."""
+    return {key: value for key, value in settings.items() if key not in keys}
+
+
+def dynamics_of(problem, sampler):
+    """Step size and range of steps of a sampler."""
+    return {key: PROBLEMS[problem]["samplers"][sampler][key] for key in ("step_size", "n_steps")}
+
+
+def target_spec(problem):
+    """A problem's target, its registry entry and start, and the seed of jobs that evaluate it."""
+    return {
+        "problem": problem,
+        "seed": config["seed"],
+        "target": PROBLEMS[problem]["target"],
+        "entry": target_entry(problem),
+        **given(problem, "start"),
+    }
+
+
 def sampler_spec(wildcards, **more):
     """Everything that determines a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
     entry = problem_entry(wildcards)["samplers"][wildcards.sampler]
@@ -16,7 +37,7 @@ def sampler_spec(wildcards, **more):
         "recipe": recipe_name(wildcards.sampler),
         "seed": config["seed"],
         "target": problem_entry(wildcards)["target"],
-        "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
+        "settings": without(entry, "surrogate", "chains", "keep", "block_iterations"),
         "entries": sampler_code(wildcards),
         "explored": training_end(wildcards.problem, name) if name else iterations(wildcards.problem, "explore"),
         **more,
@@ -42,7 +63,7 @@ def timed(problem):
 def timed_spec(cell):
     """Everything that determines the seconds of one of the timed samplers."""
     timing = config["timing"]
-    lasts = sampler_setting(cell.problem, cell.sampler, "block_iterations", timing["block_iterations"])
+    lasts = problem_entry(cell)["samplers"][cell.sampler].get("block_iterations", timing["block_iterations"])
     spec = sampler_spec(cell, blocks=timing["blocks"], block_iterations=lasts)
     if not cell.published:
         return spec
@@ -70,7 +91,7 @@ def receipts(path):
 def read_by_figure(name, problem):
     """The files of an input of a figure: a table of the run, or files of the figure's problem or of all with a page."""
     if name == "chains":
-        return all_chain_files(rules.sample.output.chain, [problem])
+        return sampler_files(problem)
     if name == "forward":
         return data_file(problem)
     if name == "predictions":
@@ -91,9 +112,9 @@ def problem_notebook(name):
         "paper": PAPER_OF.get(name, ""),
         "items": [],
         "files": {
-            "chain_files": all_chain_files(rules.sample.output.chain, [name]),
+            "chain_files": sampler_files(name),
             "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
-            **run_tables("table1", "diagnostics"),
+            **{table: f"{RESULTS}/tables/{table}.csv" for table in ("table1", "diagnostics")},
             "story": [story] if Path(story).exists() else [],
         },
         "figures": {key.removeprefix(f"{name}_"): figure for key, figure in shown(figures, RESULTS).items()},
