@@ -92,11 +92,7 @@ use rule simulate as prepare with:
             READERS[FETCHED[wc.dataset]["reader"]],
             STAND_INS[FETCHED[wc.dataset]["stand_in"]["kind"]],
         ),
-        spec=lambda wc: data_spec(
-            STAGES["fetched"],
-            ["stand-in", wc.dataset],
-            without(FETCHED[wc.dataset], "raw"),
-        ),
+        spec=lambda wc: data_spec(STAGES["fetched"], ["stand-in", wc.dataset], without(FETCHED[wc.dataset], "raw")),
 
 
 use rule simulate as project with:

@@ -101,13 +101,7 @@ rule scaling_ensemble:
         **TIMED_ON_RANKS,
     params:
         code=code("scripts/scaling_ensemble.py", TARGETS["elliptic"]),
-        spec=lambda wc: json.dumps(
-            {
-                **target_spec(wc.problem),
-                "repeats": SCALING["repeats"],
-                **SCALING["ensemble"],
-            }
-        ),
+        spec=lambda wc: json.dumps({**target_spec(wc.problem), "repeats": SCALING["repeats"], **SCALING["ensemble"]}),
     shell:
         on_ranks(
             "scaling_ensemble.py --spec {params.spec:q} --data {input.data}"
