@@ -150,11 +150,6 @@ rule provenance:
         **demand(mem_mb=1000, runtime=10),
     params:
         # Without settings that change no result: the source of the data, and checkpoints.
-        spec=masked(
-            {
-                **{key: value for key, value in config.items() if key != "checkpoint"},
-                "data": {key: value for key, value in config["data"].items() if key != "mirror"},
-            }
-        ),
+        spec=masked({**without(config, "checkpoint"), "data": without(config["data"], "mirror")}),
     script:
         "../scripts/provenance.py"
