@@ -14,13 +14,11 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     for sampler in sorted({name for figure in EXPERIMENTS.values() for name in figure.get("surrogates", {})})
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
-# Names that experiment.py imports: a function of an experiment's settings, or a class and the function that runs it.
+# Names that experiment.py imports: a function of an experiment's settings, or a class and the function of the same module
+# that runs it.
 FIG1 = "rnshmc.experiments.one_dimension:one_dimension"
 PROJECTION = "rnshmc.experiments.projection:acceptance_by_dimension"
-FIG3_CODE = {
-    "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
-    "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
-}
+FIG3 = {"experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep", "run": "sweep_point"}
 
 
 rule table_fig1:
@@ -45,34 +43,28 @@ rule table_fig1:
         "../scripts/experiment.py"
 
 
-# HMC and another sampler on a small distribution: the sampler, the tables, and the code as above.
+# HMC and another sampler on a small distribution: the sampler, the tables, and the names as above.
 BESIDE_HMC = {
     # A banana-shaped posterior.
     "fig2": (
         "rns_hmc",
         ("field", "trajectories", "acceptance"),
-        {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"},
+        {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "run_banana"},
     ),
     # A banana-shaped distribution.
     "nng_fig2": (
         "nng_hmc",
         ("field", "draws", "trajectories", "acceptance"),
-        {
-            "experiment": "rnshmc.experiments.network_banana:NetworkBanana",
-            "run": "rnshmc.experiments.network_banana:run_network_banana",
-        },
+        {"experiment": "rnshmc.experiments.network_banana:NetworkBanana", "run": "run_network_banana"},
     ),
     # An ill-conditioned Gaussian.
     "nng_fig3": (
         "nng_hmc",
         ("draws", "acceptance"),
-        {
-            "experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian",
-            "run": "rnshmc.experiments.network_gaussian:run_network_gaussian",
-        },
+        {"experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian", "run": "run_network_gaussian"},
     ),
 }
-for figure, (sampler, tables, modules) in BESIDE_HMC.items():
+for figure, (sampler, tables, names) in BESIDE_HMC.items():
 
     rule:
         """Run HMC and another sampler on a small distribution."""
@@ -83,12 +75,12 @@ for figure, (sampler, tables, modules) in BESIDE_HMC.items():
         resources:
             **demand(mem_mb=1000, runtime=20),
         params:
-            code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], *modules.values()),
+            code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], names["experiment"]),
             spec={
                 "seed": config["seed"],
                 "settings": without(EXPERIMENTS[figure], "surrogates"),
                 "arguments": {"settings": EXPERIMENTS[figure]["surrogates"][sampler]},
-                **modules,
+                **names,
             },
         script:
             "../scripts/experiment.py"
@@ -103,7 +95,7 @@ rule fig3_point:
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
-        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *FIG3_CODE.values()),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], FIG3["experiment"]),
         spec=lambda wc: {
             "seed": config["seed"],
             "settings": without(EXPERIMENTS["fig3"], "surrogates", "sizes", "repeats"),
@@ -113,7 +105,7 @@ rule fig3_point:
                 "repeats": EXPERIMENTS["fig3"]["repeats"],
                 "settings": FIG3_SURROGATES.get(wc.method),
             },
-            **FIG3_CODE,
+            **FIG3,
         },
     script:
         "../scripts/experiment.py"

@@ -2,10 +2,7 @@
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
-NNG_TABLE4_CODE = {
-    "experiment": "rnshmc.experiments.network_gp:NetworkComparison",
-    "run": "rnshmc.experiments.network_gp:comparison_rows",
-}
+COMPARISON = {"experiment": "rnshmc.experiments.network_gp:NetworkComparison", "run": "comparison_rows"}
 
 
 use rule fig3_point as nng_table4_point with:
@@ -15,7 +12,7 @@ use rule fig3_point as nng_table4_point with:
     wildcard_constraints:
         method="|".join(NNG_METHODS),
     params:
-        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_TABLE4_CODE.values()),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], COMPARISON["experiment"]),
         spec=lambda wc: {
             "seed": config["seed"],
             "settings": {key: NNG_TABLE4[key] for key in ("step_size", "n_steps", "iterations", "repeats")},
@@ -26,7 +23,7 @@ use rule fig3_point as nng_table4_point with:
                 "sizes": NNG_TABLE4["sizes"] if wc.method in NNG_TABLE4["surrogates"] else [0],
                 "settings": NNG_TABLE4["surrogates"].get(wc.method),
             },
-            **NNG_TABLE4_CODE,
+            **COMPARISON,
         },
 
 
