@@ -62,13 +62,7 @@ EXPORTS = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name from its module; ``__version__`` comes from the installed package.
-
-    Raises
-    ------
-    AttributeError
-        If the package has no such name.
-    """
+    """Import a public name from its module; ``__version__`` comes from the installed package."""
     if name == "__version__":
         from importlib.metadata import version
 

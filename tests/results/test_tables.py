@@ -18,6 +18,7 @@ from rnshmc.results.tables import (
     results_tables,
     unmixed_cells,
 )
+from rnshmc.results.timings import all_timings
 from rnshmc.results.views import read_views, view
 from rnshmc.store.timing import Timing, read_timings
 
@@ -285,6 +286,18 @@ def test_a_single_chain_has_no_rhat_to_warn_of() -> None:
     alone = Convergence("bank", "hmc", ess_bulk_min=100.0, ess_tail_min=100.0, rhat_max=None)
     found = row(diagnostics_table([replace(HMC_1, divergences=0)], [alone]), "hmc")
     assert (found["warnings"], found["rhat_max"]) == ("", None)
+
+
+def test_chains_of_rnshmc_sample_are_timed_as_they_run() -> None:
+    auto = replace(HMC_1, sampler="auto", recipe="auto")
+    seconds, others = (3.0, 1.0, 1.5), (0.0, 0.25, 0.26)
+    chains = [
+        replace(auto, phases={"sample": {"iterations": 10, "wall_s": wall_s, "other_cores": cores}})
+        for wall_s, cores in zip(seconds, others, strict=True)
+    ]
+    timing = Timing("bank", "auto", 0.15, (0.3, 0.1, 0.15), loaded=True)
+    assert all_timings([], [HMC_1, *chains]) == [timing]
+    assert all_timings([], chains[:2]) == [replace(timing, s_per_iter=0.2, s_per_iter_blocks=(0.3, 0.1), loaded=False)]
 
 
 def test_timing_reads_what_the_timing_stage_wrote(tmp_path: Path) -> None:

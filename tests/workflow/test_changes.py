@@ -56,7 +56,7 @@ EDITS = {
     "efficiency": Edit("src/rnshmc/plots/efficiency.py"),
     # The workflow: a script, a shell command, a template.
     "metrics.py": Edit("workflow/scripts/metrics.py"),
-    "warm_forms": Edit("workflow/rules/mpi.smk", "warm_forms.py --output", "warm_forms.py  --output"),
+    "warm_forms": Edit("workflow/rules/mpi.smk", "warm_forms.py {{output", "warm_forms.py  {{output"),
     "index.html.j2": Edit("workflow/report/index.html.j2"),
     # The config: a step size, which RNS-HMC has for itself; the number of draws; a title.
     "step_size": Edit("config/config.yaml", "rns_hmc: {step_size: 0.045", "rns_hmc: {step_size: 0.044"),

@@ -231,7 +231,7 @@ def test_an_edit_of_the_model_reruns_all_that_use_it_and_a_comment_nothing(ended
         assert ended.jobs(*COMMAND) == {}
     with edited(ended, Edit("my_model.py", "[40, 40]", "[40, 41]")):
         jobs = ended.jobs(*COMMAND)
-    uses = ("model", "explore", "sample", "sample_auto", "timing", "timing_auto")
+    uses = ("model", "explore", "sample", "sample_auto", "timing")
     assert {rule: jobs.pop(rule, 0) for rule in uses} == dict.fromkeys(uses, 1)
     # And what is made of their results.
     assert jobs == {"metrics": 1, "tables": 1, "figure": 7, "notebook": 1, "report": 1, "provenance": 1, "all": 1}

@@ -5,9 +5,8 @@ from rnshmc.scorecard.settings import other_settings
 # Printed numbers of each paper.
 PUBLISHED = [project_path(f"papers/{name}.csv") for name in PAPERS]
 
-# The problem of Fig. 6, if the run has it, and its samplers that the paper compares there.
-FIG6 = "lr_simulated"
-FIG6_SAMPLERS = [name for name in ("hmc", "rns_hmc") if FIG6 in PAGED and name in samplers(FIG6)]
+# The chains of Fig. 6, if the run has its problem.
+FIG6_CHAINS = sampler_files("lr_simulated", "hmc", "rns_hmc") if "lr_simulated" in PAGED else []
 # The problems of Figs. 7 and 8.
 ADAPTED = [name for name in PAGED if name in REFERRED and "arns_hmc" in samplers(name)]
 VIEWS_FILE = project_path("papers/views.csv")
@@ -40,7 +39,7 @@ OF_PAPERS = bool(PAPER_OF) or any(is_selected(config, name) for name in EXPERIME
 rule metrics:
     """Measure the chains of a problem: acceptance, effective sample sizes, convergence, counts of evaluations, errors."""
     input:
-        chains=lambda wc: all_chain_files(rules.sample.output.chain, [wc.problem]),
+        chains=lambda wc: sampler_files(wc.problem),
         reference=lambda wc: [rules.reference.output.reference] if wc.problem in REFERRED else [],
     output:
         metrics=f"{RESULTS}/metrics/{{problem}}.json",
@@ -57,7 +56,7 @@ rule tables:
     """Make the table of all results, the papers' tables as views of it, and the tables of diagnostics and agreement."""
     input:
         metrics=expand(rules.metrics.output.metrics, problem=PROBLEMS),
-        timing=timing_files(PROBLEMS),
+        timing=expand(rules.timing.output.timing, problem=[name for name in PROBLEMS if samplers(name) != [AUTO]]),
         reference=expand(rules.reference.output.reference, problem=REFERRED),
         matching=fit_files(rules.matching.output.matching),
         views=VIEWS_FILE,
@@ -82,11 +81,12 @@ rule tables:
 rule table_fig7_fig8:
     """Make the tables of the adaptive experiment, Figs. 7 and 8."""
     input:
-        chains=[path for name in ADAPTED for path in recipe_files(name, "arns_hmc")],
+        chains=[path for name in ADAPTED for path in sampler_files(name, "arns_hmc")],
         metrics=expand(rules.metrics.output.metrics, problem=ADAPTED),
-        timing=timing_files(ADAPTED),
+        timing=expand(rules.timing.output.timing, problem=ADAPTED),
     output:
-        **run_tables("fig7", "fig8"),
+        fig7=f"{RESULTS}/tables/fig7.csv",
+        fig8=f"{RESULTS}/tables/fig8.csv",
     priority: CHAINS_FIRST
     resources:
         **demand(mem_mb=2000, runtime=10),
@@ -97,7 +97,7 @@ rule table_fig7_fig8:
 rule table_fig6:
     """Make the table of Fig. 6: posterior marginals of simulated logistic regression by HMC and RNS-HMC."""
     input:
-        chains=[path for sampler in FIG6_SAMPLERS for path in chain_files(rules.sample.output.chain, FIG6, sampler)],
+        chains=FIG6_CHAINS,
     output:
         fig6=f"{RESULTS}/tables/fig6.csv",
     resources:
@@ -109,7 +109,7 @@ rule table_fig6:
 # In addition to the tables of rule `tables`.
 EXTRA_TABLES = [
     *(rules.table_fig7_fig8.output if ADAPTED else []),
-    *(rules.table_fig6.output if FIG6_SAMPLERS else []),
+    *(rules.table_fig6.output if FIG6_CHAINS else []),
     *EXPERIMENT_OUTPUTS,
     *NETWORK_TABLES,
 ]
@@ -150,11 +150,6 @@ rule provenance:
         **demand(mem_mb=1000, runtime=10),
     params:
         # Without settings that change no result: the source of the data, and checkpoints.
-        spec=masked(
-            {
-                **{key: value for key, value in config.items() if key != "checkpoint"},
-                "data": {key: value for key, value in config["data"].items() if key != "mirror"},
-            }
-        ),
+        spec=masked({**without(config, "checkpoint"), "data": without(config["data"], "mirror")}),
     script:
         "../scripts/provenance.py"

@@ -1,6 +1,5 @@
 """Shared by all rules: wildcards, paths, and functions from the config to a rule's parameters."""
 
-import itertools
 import os
 import re
 import shlex
@@ -78,21 +77,15 @@ PAPERS = read_papers(ROOT / "papers/papers.csv")
 PAPER_OF = papers_of(PROBLEMS, PAPERS)
 REFERRED = [name for name, entry in PROBLEMS.items() if entry["compared_with"] == "reference"]
 CHAINS = [f"chain{k}" for k in range(1, config["chains"] + 1)]
-# Keys of a sampler's entry about its runs; the others define its transitions.
-RUN_SETTINGS = {"surrogate", "chains", "keep", "block_iterations"}
 # Problems with a user's model, and those sampled by `rnshmc.sample`.
 OWN = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] in OWN_TARGETS]
 AUTOMATIC = [name for name, problem in PROBLEMS.items() if AUTO in problem["samplers"]]
 ELLIPTIC = [name for name, problem in PROBLEMS.items() if problem["target"]["kind"] == "elliptic"]
-# Problems whose explorations record gradients along trajectories, for samplers whose surrogates are fitted to them.
+# Problems whose explorations record gradients along trajectories, for surrogates that are fitted to them.
 RECORDED = [
     name
     for name, problem in PROBLEMS.items()
-    if any(
-        problem["surrogates"][entry["surrogate"]]["type"] in FITTED_TO_GRADIENTS
-        for entry in problem["samplers"].values()
-        if "surrogate" in entry
-    )
+    if any(entry["type"] in FITTED_TO_GRADIENTS for entry in problem["surrogates"].values())
 ]
 
 
@@ -129,34 +122,15 @@ def samplers(problem):
     return list(PROBLEMS[problem]["samplers"])
 
 
-def sampler_setting(problem, sampler, key, default):
-    """A setting of a sampler's runs: from its entry, or else the common one."""
-    return PROBLEMS[problem]["samplers"][sampler].get(key, default)
-
-
 def chain_names(problem, sampler):
     """The chains of a sampler: the first ones if its entry sets a smaller number."""
     most = PROBLEMS[problem].get("chains", len(CHAINS))
-    return CHAINS[: sampler_setting(problem, sampler, "chains", most)]
+    return CHAINS[: PROBLEMS[problem]["samplers"][sampler].get("chains", most)]
 
 
 def chain_files(pattern, problem, sampler):
     """One file for each chain of a sampler."""
     return expand(pattern, problem=problem, sampler=sampler, chain=chain_names(problem, sampler))
-
-
-def all_chain_files(pattern, problems=PROBLEMS):
-    """One file for each chain of each sampler of the problems."""
-    return [path for name in problems for sampler in samplers(name) for path in chain_files(pattern, name, sampler)]
-
-
-def timing_files(problems):
-    """The timing files of the problems."""
-    by_itself = [name for name in problems if name in AUTOMATIC]
-    return [
-        *expand(rules.timing.output.timing, problem=[name for name in problems if samplers(name) != [AUTO]]),
-        *(expand(rules.timing_auto.output.timing, problem=by_itself) if by_itself else []),
-    ]
 
 
 def fit_files(pattern):
@@ -188,9 +162,9 @@ def data_of(wildcards):
     return data_file(wildcards.problem)
 
 
-def surrogate_of(wildcards):
+def surrogate_of(problem, sampler):
     """Name of the surrogate that drives a sampler; None if the exact potential does."""
-    return problem_entry(wildcards)["samplers"][wildcards.sampler].get("surrogate")
+    return PROBLEMS[problem]["samplers"][sampler].get("surrogate")
 
 
 def chain_number(wildcards):
@@ -218,22 +192,12 @@ def target_entry(problem):
     return TARGETS[PROBLEMS[problem]["target"]["kind"]]
 
 
-def sampler_code(wildcards, target=None):
-    """Registry entries of a problem's target, or another, and of a sampler's kernel, surrogate and view."""
+def sampler_code(wildcards):
+    """Registry entries of a problem's target, and of a sampler's kernel, surrogate and view."""
     chosen = recipe(wildcards.sampler)
     surrogate = [SURROGATES[chosen.surrogate]] if chosen.surrogate else []
     view = [VIEWS[chosen.view]] if chosen.view else []
-    return [target or target_entry(wildcards.problem), KERNELS[chosen.kernel], *surrogate, *view]
-
-
-def published_target(wildcards):
-    """Kind of target that evaluates a problem like the published implementation."""
-    return problem_entry(wildcards)["baseline"].get("target", problem_entry(wildcards)["target"]["kind"])
-
-
-def target_inputs(wildcards):
-    """Inputs of a target besides its data: compiled forms for the elliptic one."""
-    return [rules.warm_forms.output.stamp] if wildcards.problem in ELLIPTIC else []
+    return [target_entry(wildcards.problem), KERNELS[chosen.kernel], *surrogate, *view]
 
 
 def iterations(problem, phase):
@@ -260,29 +224,24 @@ def exploration_of(problem, surrogate):
 
 
 def kept(wildcards):
-    """Number of kept draws of a sampler's chain."""
-    return sampler_setting(wildcards.problem, wildcards.sampler, "keep", iterations(wildcards.problem, "keep"))
+    """Number of kept draws of a sampler's chain: from its entry, or else the problem's."""
+    return problem_entry(wildcards)["samplers"][wildcards.sampler].get("keep", iterations(wildcards.problem, "keep"))
 
 
-def fitted_surrogate(wildcards, chain, suffix="npz"):
+def fitted_surrogate(problem, sampler, chain, suffix="npz"):
     """The file of the surrogate that drives a sampler's chain; none if the exact potential does."""
-    name = surrogate_of(wildcards)
-    return f"{RESULTS}/surrogates/{wildcards.problem}/{name}/{chain}.{suffix}" if name else []
+    name = surrogate_of(problem, sampler)
+    return f"{RESULTS}/surrogates/{problem}/{name}/{chain}.{suffix}" if name else []
 
 
-def recipe_files(problem, *recipes):
-    """The chains of a problem's samplers with one of the recipes."""
+def sampler_files(problem, *recipes):
+    """The chains of all samplers of a problem, or of those with one of the recipes."""
     return [
         path
         for sampler in samplers(problem)
-        if sampler != AUTO and recipe_name(sampler) in recipes
+        if not recipes or (sampler != AUTO and recipe_name(sampler) in recipes)
         for path in chain_files(rules.sample.output.chain, problem, sampler)
     ]
-
-
-def network_of(problem):
-    """Name of the surrogate that drives NNg-HMC."""
-    return PROBLEMS[problem]["samplers"]["nng_hmc"]["surrogate"]
 
 
 def demand(mem_mb, runtime):
@@ -293,16 +252,13 @@ def demand(mem_mb, runtime):
     }
 
 
-def ranks(wildcards):
-    """Number of MPI ranks of a job that is measured on several."""
-    return int(wildcards.ranks)
-
-
-def launcher(wildcards):
-    """Launcher of such a job's ranks; none for one rank, since the Slurm plugin rejects MPI jobs of one task."""
-    return config["mpi"]["launcher"] if ranks(wildcards) > 1 else ""
-
-
+# Resources of a job that is timed on a number of ranks, alone on the machine. One rank has no launcher, since the Slurm
+# plugin rejects MPI jobs of one task.
+TIMED_ON_RANKS = {
+    "mpi": lambda wildcards: config["mpi"]["launcher"] if int(wildcards.ranks) > 1 else "",
+    "tasks": lambda wildcards: int(wildcards.ranks),
+    "timing": 1,
+}
 # Cores of this machine; on a cluster, the config alone decides.
 CORES = internals.local_cores(workflow)
 
@@ -320,11 +276,6 @@ def on_ranks(script):
         " ${{launcher:+$launcher -n {resources.tasks}}}"
         f" python -m mpi4py {SCRIPTS}/{script} > {{log}} 2>&1"
     )
-
-
-def run_tables(*names):
-    """Tables of the run by name, as parameters of the notebooks that read them."""
-    return {name: f"{RESULTS}/tables/{name}.csv" for name in names}
 
 
 def shown_table(name, label=None):

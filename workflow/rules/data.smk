@@ -70,14 +70,14 @@ rule simulate:
         spec=lambda wc: data_spec(
             SIMULATIONS[SIMULATED[wc.dataset]["simulation"]],
             [wc.dataset, "data"],
-            {key: value for key, value in SIMULATED[wc.dataset].items() if key != "simulation"},
+            without(SIMULATED[wc.dataset], "simulation"),
         ),
     script:
         "../scripts/data.py"
 
 
-# Read and standardise a set's raw files, or simulate a stand-in.
 use rule simulate as prepare with:
+    """Read and standardise a set's raw files, or simulate a stand-in."""
     input:
         files=lambda wc: receipts(f"{PROCESSED}/{wc.dataset}.npz"),
         summary=lambda wc: FETCHED[wc.dataset]["stand_in"].get("path", []),
@@ -92,15 +92,11 @@ use rule simulate as prepare with:
             READERS[FETCHED[wc.dataset]["reader"]],
             STAND_INS[FETCHED[wc.dataset]["stand_in"]["kind"]],
         ),
-        spec=lambda wc: data_spec(
-            STAGES["fetched"],
-            ["stand-in", wc.dataset],
-            {key: value for key, value in FETCHED[wc.dataset].items() if key != "raw"},
-        ),
+        spec=lambda wc: data_spec(STAGES["fetched"], ["stand-in", wc.dataset], without(FETCHED[wc.dataset], "raw")),
 
 
-# Project a set at random to fewer columns.
 use rule simulate as project with:
+    """Project a set at random to fewer columns."""
     input:
         files=lambda wc: [f"{PROCESSED}/{PROJECTED[wc.dataset]['of']}.npz"],
     wildcard_constraints:
@@ -112,8 +108,8 @@ use rule simulate as project with:
         ),
 
 
-# Draw a subset of the rows of a set: a smaller version of the problem, marked as such.
 use rule simulate as subset with:
+    """Draw a subset of the rows of a set: a smaller version of the problem, marked as such."""
     input:
         files=[f"{PROCESSED}/{{dataset}}.npz"],
     output:
@@ -142,12 +138,8 @@ if OWN:
         params:
             code=lambda wc: code("scripts/model.py", target_entry(wc.problem)),
             spec=lambda wc: {
-                "problem": wc.problem,
-                "seed": config["seed"],
-                "target": problem_entry(wc)["target"],
-                "entry": target_entry(wc.problem),
+                **target_spec(wc.problem),
                 "moved": wc.problem in REFERRED or samplers(wc.problem) != [AUTO],
-                **given(wc.problem, "start"),
             },
         script:
             "../scripts/model.py"

@@ -14,11 +14,11 @@ ENTRIES = {"hmc": [KERNELS["hmc"]]} | {
     for sampler in sorted({name for figure in EXPERIMENTS.values() for name in figure.get("surrogates", {})})
 }
 FIG1_ENTRIES = [SURROGATES[recipe(sampler).surrogate] for sampler in EXPERIMENTS["fig1"]["surrogates"]]
-# Names that experiment.py imports: a function of an experiment's settings, or a class and the function that runs it.
-FIG3_CODE = {
-    "experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep",
-    "run": "rnshmc.experiments.gaussian_sweep:sweep_point",
-}
+# Names that experiment.py imports: a function of an experiment's settings, or a class and the function of the same module
+# that runs it.
+FIG1 = "rnshmc.experiments.one_dimension:one_dimension"
+PROJECTION = "rnshmc.experiments.projection:acceptance_by_dimension"
+FIG3 = {"experiment": "rnshmc.experiments.gaussian_sweep:GaussianSweep", "run": "sweep_point"}
 
 
 rule table_fig1:
@@ -32,44 +32,39 @@ rule table_fig1:
     resources:
         **demand(mem_mb=1000, runtime=20),
     params:
-        code=code("scripts/fig1_table.py", *FIG1_ENTRIES),
+        code=code("scripts/experiment.py", *FIG1_ENTRIES, FIG1),
         spec={
             "seed": config["seed"],
-            "entries": FIG1_ENTRIES,
-            "settings": {key: value for key, value in EXPERIMENTS["fig1"].items() if key != "published"},
+            "experiment": FIG1,
+            "readers": {"published": "rnshmc.experiments.one_dimension:read_points"},
+            "settings": without(EXPERIMENTS["fig1"], "published"),
         },
     script:
-        "../scripts/fig1_table.py"
+        "../scripts/experiment.py"
 
 
-# HMC and another sampler on a small distribution: the sampler, the tables, and the code as above.
+# HMC and another sampler on a small distribution: the sampler, the tables, and the names as above.
 BESIDE_HMC = {
     # A banana-shaped posterior.
     "fig2": (
         "rns_hmc",
         ("field", "trajectories", "acceptance"),
-        {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "rnshmc.experiments.banana:run_banana"},
+        {"experiment": "rnshmc.experiments.banana:BananaExperiment", "run": "run_banana"},
     ),
     # A banana-shaped distribution.
     "nng_fig2": (
         "nng_hmc",
         ("field", "draws", "trajectories", "acceptance"),
-        {
-            "experiment": "rnshmc.experiments.network_banana:NetworkBanana",
-            "run": "rnshmc.experiments.network_banana:run_network_banana",
-        },
+        {"experiment": "rnshmc.experiments.network_banana:NetworkBanana", "run": "run_network_banana"},
     ),
     # An ill-conditioned Gaussian.
     "nng_fig3": (
         "nng_hmc",
         ("draws", "acceptance"),
-        {
-            "experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian",
-            "run": "rnshmc.experiments.network_gaussian:run_network_gaussian",
-        },
+        {"experiment": "rnshmc.experiments.network_gaussian:NetworkGaussian", "run": "run_network_gaussian"},
     ),
 }
-for figure, (sampler, tables, modules) in BESIDE_HMC.items():
+for figure, (sampler, tables, names) in BESIDE_HMC.items():
 
     rule:
         """Run HMC and another sampler on a small distribution."""
@@ -80,13 +75,12 @@ for figure, (sampler, tables, modules) in BESIDE_HMC.items():
         resources:
             **demand(mem_mb=1000, runtime=20),
         params:
-            code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], *modules.values()),
+            code=code("scripts/experiment.py", *ENTRIES["hmc"], *ENTRIES[sampler], names["experiment"]),
             spec={
                 "seed": config["seed"],
-                "entries": [*ENTRIES["hmc"], *ENTRIES[sampler]],
-                "settings": {key: value for key, value in EXPERIMENTS[figure].items() if key != "surrogates"},
+                "settings": without(EXPERIMENTS[figure], "surrogates"),
                 "arguments": {"settings": EXPERIMENTS[figure]["surrogates"][sampler]},
-                **modules,
+                **names,
             },
         script:
             "../scripts/experiment.py"
@@ -101,22 +95,17 @@ rule fig3_point:
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
-        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *FIG3_CODE.values()),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], FIG3["experiment"]),
         spec=lambda wc: {
             "seed": config["seed"],
-            "entries": ENTRIES[wc.method],
-            "settings": {
-                key: value
-                for key, value in EXPERIMENTS["fig3"].items()
-                if key not in ("surrogates", "sizes", "repeats")
-            },
+            "settings": without(EXPERIMENTS["fig3"], "surrogates", "sizes", "repeats"),
             "arguments": {
                 "sampler": wc.method,
                 "size": int(wc.size),
                 "repeats": EXPERIMENTS["fig3"]["repeats"],
                 "settings": FIG3_SURROGATES.get(wc.method),
             },
-            **FIG3_CODE,
+            **FIG3,
         },
     script:
         "../scripts/experiment.py"
@@ -208,8 +197,8 @@ rule sweep_point:
         "../scripts/sweep_point.py"
 
 
-# Gather the points of Figs. 4 and 5.
 use rule table_fig3 as table_sweep with:
+    """Gather the points of Figs. 4 and 5."""
     input:
         points=lambda wc: [rules.sweep_point.output.point.format(**point._asdict()) for point in SWEEP_POINTS[wc.sweep]],
     output:
@@ -223,22 +212,23 @@ use rule table_fig3 as table_sweep with:
 rule a9a_dimension:
     """Run HMC and RNS-HMC on a9a projected to the dimension of Table 1 and to a higher one."""
     input:
-        encoded=f"{PROCESSED}/a9a_encoded.npz",
+        data=f"{PROCESSED}/a9a_encoded.npz",
     output:
         table=f"{RESULTS}/tables/a9a_dimension.csv",
     resources:
         **demand(mem_mb=2000, runtime=60),
     params:
-        code=code("scripts/a9a_dimension.py", KERNELS["hmc"], SURROGATES["random_network"]),
+        code=code("scripts/experiment.py", KERNELS["hmc"], SURROGATES["random_network"], PROJECTION),
         spec=lambda wc: {
-            "entries": [KERNELS["hmc"], SURROGATES["random_network"]],
-            "experiment": {
+            "seed": config["seed"],
+            "experiment": PROJECTION,
+            "readers": {"data": "rnshmc.datasets.matrix:LogisticData.load"},
+            "settings": {
                 **EXPERIMENTS["projection"],
                 "prior_sd": config["problems"]["a9a"]["target"]["prior_sd"],
                 "discard": config["iterations"]["discard"],
-                "seed": config["seed"],
                 "settings": {
-                    **{key: config["problems"]["a9a"]["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
+                    **dynamics_of("a9a", "hmc"),
                     "explore_iterations": config["iterations"]["explore"],
                     "iterations": config["iterations"]["keep"],
                     "surrogate": {
@@ -249,7 +239,7 @@ rule a9a_dimension:
             },
         },
     script:
-        "../scripts/a9a_dimension.py"
+        "../scripts/experiment.py"
 
 
 # Searches for settings that are not printed; no other rule needs them: `snakemake --cores 2 searches`. A benchmark prints

@@ -20,8 +20,7 @@ rule warm_forms:
         code=code("scripts/warm_forms.py"),
     shell:
         # Twice: with ffcx 0.5, form names differ between a process that compiles elements and one that finds them compiled.
-        f"python {SCRIPTS}/warm_forms.py --output {{output.stamp}} --log {{log}} &&"
-        f" python {SCRIPTS}/warm_forms.py --output {{output.stamp}} --log {{log}}"
+        f"python {SCRIPTS}/warm_forms.py {{output.stamp}} {{log}} && python {SCRIPTS}/warm_forms.py {{output.stamp}} {{log}}"
 
 
 rule forward_model:
@@ -62,7 +61,6 @@ rule posterior_predictive:
     """Solve the forward model at draws from the posterior by the problem's first sampler, spread over MPI ranks."""
     input:
         data=data_of,
-        forms=target_inputs,
         chains=lambda wc: chain_files(rules.sample.output.chain, wc.problem, samplers(wc.problem)[0]),
     output:
         predictions=f"{RESULTS}/predictive/{{problem}}.npz",
@@ -91,7 +89,6 @@ rule scaling_ensemble:
     """Make a training set from solves at many states on a number of ranks, and check its gradients by differences."""
     input:
         data=data_of,
-        forms=target_inputs,
     output:
         evaluations=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/scaling/ensemble/{{problem}}/ranks{{ranks}}.csv",
@@ -101,20 +98,10 @@ rule scaling_ensemble:
     threads: workflow.cores
     resources:
         **demand(mem_mb=2000, runtime=30),
-        mpi=launcher,
-        tasks=ranks,
-        timing=1,
+        **TIMED_ON_RANKS,
     params:
         code=code("scripts/scaling_ensemble.py", TARGETS["elliptic"]),
-        spec=lambda wc: json.dumps(
-            {
-                "seed": config["seed"],
-                "problem": wc.problem,
-                "target": problem_entry(wc)["target"],
-                "repeats": SCALING["repeats"],
-                **SCALING["ensemble"],
-            }
-        ),
+        spec=lambda wc: json.dumps({**target_spec(wc.problem), "repeats": SCALING["repeats"], **SCALING["ensemble"]}),
     shell:
         on_ranks(
             "scaling_ensemble.py --spec {params.spec:q} --data {input.data}"
@@ -133,9 +120,7 @@ rule scaling_logistic:
         **demand(
             mem_mb=1000 + 20 * SCALING["logistic"]["rows"] * SCALING["logistic"]["dimension"] // 1_000_000, runtime=30
         ),
-        mpi=launcher,
-        tasks=ranks,
-        timing=1,
+        **TIMED_ON_RANKS,
     params:
         code=code("scripts/scaling_logistic.py", KERNELS["hmc"]),
         spec=json.dumps({"seed": config["seed"], **SCALING["logistic"]}),
@@ -173,7 +158,7 @@ MESH_STUDY = config["mesh_study"]
 # The problem whose chains, effective sample sizes and surrogate are used on every mesh.
 STUDIED = "pde"
 MESH_POINTS = [
-    (cells, solver, ranks)
+    {"cells": cells, "solver": solver, "ranks": ranks}
     for solver in ("direct", "multigrid")
     for cells in MESH_STUDY[solver]
     for ranks in on_cores(MESH_STUDY["ranks"])
@@ -184,11 +169,8 @@ rule mesh_study_point:
     """Solve the elliptic problem on one mesh and number of ranks; time evaluations and iterations of both samplers."""
     input:
         data=f"{RESULTS}/forward/{STUDIED}.npz",
-        forms=rules.warm_forms.output.stamp,
         chain=f"{RESULTS}/chains/{STUDIED}/hmc/{CHAINS[0]}.nc",
-        surrogate=lambda wc: "{}/surrogates/{}/{}/{}.npz".format(
-            RESULTS, STUDIED, config["problems"][STUDIED]["samplers"]["rns_hmc"]["surrogate"], CHAINS[0]
-        ),
+        surrogate=lambda wc: fitted_surrogate(STUDIED, "rns_hmc", CHAINS[0]),
     output:
         solutions=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.npz",
         seconds=f"{RESULTS}/mesh_study/{{solver}}/cells{{cells}}/ranks{{ranks}}.csv",
@@ -197,9 +179,7 @@ rule mesh_study_point:
     # All cores, not only those of its ranks: a timed job has the machine to itself.
     threads: workflow.cores
     resources:
-        mpi=launcher,
-        tasks=ranks,
-        timing=1,
+        **TIMED_ON_RANKS,
         runtime=lambda wildcards, attempt: 30 * attempt,
         # Two kB for each cell.
         mem_mb=lambda wildcards, attempt: attempt * (1000 + int(wildcards.cells) ** 2 // 500),
@@ -209,15 +189,8 @@ rule mesh_study_point:
             {
                 **{key: MESH_STUDY[key] for key in ("states", "repeats", "work")},
                 "seed": config["seed"],
-                "model": {
-                    **target_settings(config["problems"][STUDIED]["target"]),
-                    "cells": int(wc.cells),
-                    "solver": wc.solver,
-                },
-                "samplers": {
-                    name: {key: config["problems"][STUDIED]["samplers"][name][key] for key in ("step_size", "n_steps")}
-                    for name in ("hmc", "rns_hmc")
-                },
+                "model": {**target_settings(PROBLEMS[STUDIED]["target"]), "cells": int(wc.cells), "solver": wc.solver},
+                "samplers": {name: dynamics_of(STUDIED, name) for name in ("hmc", "rns_hmc")},
             }
         ),
     shell:
@@ -230,20 +203,14 @@ rule mesh_study_point:
 rule table_mesh_study:
     """Check that numbers of ranks agree on every mesh, and gather errors, seconds and gains."""
     input:
-        solutions=[
-            rules.mesh_study_point.output.solutions.format(cells=cells, solver=solver, ranks=ranks)
-            for cells, solver, ranks in MESH_POINTS
-        ],
-        seconds=[
-            rules.mesh_study_point.output.seconds.format(cells=cells, solver=solver, ranks=ranks)
-            for cells, solver, ranks in MESH_POINTS
-        ],
+        solutions=[rules.mesh_study_point.output.solutions.format(**point) for point in MESH_POINTS],
+        seconds=[rules.mesh_study_point.output.seconds.format(**point) for point in MESH_POINTS],
         metrics=[f"{RESULTS}/metrics/{STUDIED}.json"],
     output:
         table=f"{RESULTS}/tables/mesh_study.csv",
     resources:
         **demand(mem_mb=1000, runtime=10),
     params:
-        spec={"points": MESH_POINTS},
+        spec={"points": [tuple(point.values()) for point in MESH_POINTS]},
     script:
         "../scripts/mesh_study_table.py"

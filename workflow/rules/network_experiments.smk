@@ -2,23 +2,19 @@
 
 NNG_TABLE4 = EXPERIMENTS["nng_table4"]
 NNG_METHODS = ["hmc", *NNG_TABLE4["surrogates"]]
-NNG_TABLE4_CODE = {
-    "experiment": "rnshmc.experiments.network_gp:NetworkComparison",
-    "run": "rnshmc.experiments.network_gp:comparison_rows",
-}
+COMPARISON = {"experiment": "rnshmc.experiments.network_gp:NetworkComparison", "run": "comparison_rows"}
 
 
-# Train and run one sampler in one dimension, with training sets of every size.
 use rule fig3_point as nng_table4_point with:
+    """Train and run one sampler in one dimension, with training sets of every size."""
     output:
         table=f"{RESULTS}/experiments/nng_table4/{{method}}/d{{d}}.csv",
     wildcard_constraints:
         method="|".join(NNG_METHODS),
     params:
-        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], *NNG_TABLE4_CODE.values()),
+        code=lambda wc: code("scripts/experiment.py", *ENTRIES[wc.method], COMPARISON["experiment"]),
         spec=lambda wc: {
             "seed": config["seed"],
-            "entries": ENTRIES[wc.method],
             "settings": {key: NNG_TABLE4[key] for key in ("step_size", "n_steps", "iterations", "repeats")},
             "arguments": {
                 "method": wc.method,
@@ -27,12 +23,12 @@ use rule fig3_point as nng_table4_point with:
                 "sizes": NNG_TABLE4["sizes"] if wc.method in NNG_TABLE4["surrogates"] else [0],
                 "settings": NNG_TABLE4["surrogates"].get(wc.method),
             },
-            **NNG_TABLE4_CODE,
+            **COMPARISON,
         },
 
 
-# Gather paper B's Table 4.
 use rule table_fig3 as nng_table4 with:
+    """Gather paper B's Table 4."""
     input:
         points=expand(rules.nng_table4_point.output.table, method=NNG_METHODS, d=NNG_TABLE4["dimensions"]),
     output:
@@ -56,17 +52,13 @@ rule table_nng_fig1:
     params:
         code=lambda wc: code("scripts/nng_fig1_table.py", target_entry(SCHEDULED), *ENTRIES["nng_hmc"]),
         spec=lambda wc: {
-            "seed": config["seed"],
-            "target": PROBLEMS[SCHEDULED]["target"],
-            **given(SCHEDULED, "start"),
+            **target_spec(SCHEDULED),
             "experiment": {
-                **{key: EXPERIMENTS["nng_fig1"][key] for key in ("draws", "schedule")},
-                "dynamics": {key: PROBLEMS[SCHEDULED]["samplers"]["nng_hmc"][key] for key in ("step_size", "n_steps")},
-                "settings": {
-                    key: value
-                    for key, value in PROBLEMS[SCHEDULED]["surrogates"][network_of(SCHEDULED)].items()
-                    if key not in ("type", "states")
-                },
+                **without(EXPERIMENTS["nng_fig1"], "problem"),
+                "dynamics": dynamics_of(SCHEDULED, "nng_hmc"),
+                "settings": without(
+                    PROBLEMS[SCHEDULED]["surrogates"][surrogate_of(SCHEDULED, "nng_hmc")], "type", "states"
+                ),
             },
         },
     script:
@@ -78,7 +70,7 @@ rule table_nng_fig4:
     input:
         data=lambda wc: data_file(SWAPPED),
         exploration=rules.explore.output.chain.format(problem=SWAPPED, chain=CHAINS[0]),
-        network=lambda wc: f"{RESULTS}/surrogates/{SWAPPED}/{network_of(SWAPPED)}/{CHAINS[0]}.npz",
+        network=lambda wc: fitted_surrogate(SWAPPED, "nng_hmc", CHAINS[0]),
         hmc=lambda wc: chain_files(rules.sample.output.chain, SWAPPED, "hmc"),
         nng_hmc=lambda wc: chain_files(rules.sample.output.chain, SWAPPED, "nng_hmc"),
     output:
@@ -89,18 +81,14 @@ rule table_nng_fig4:
     params:
         code=lambda wc: code("scripts/nng_fig4_table.py", target_entry(SWAPPED), *ENTRIES["nng_hmc"]),
         spec=lambda wc: {
-            "seed": config["seed"],
+            **target_spec(SWAPPED),
             "experiment": {
                 "old_sd": PROBLEMS[SWAPPED]["target"]["prior_sd"],
                 "new_sd": EXPERIMENTS["nng_fig4"]["prior_sd"],
-                **{key: EXPERIMENTS["nng_fig4"][key] for key in ("burn_in", "iterations")},
+                **without(EXPERIMENTS["nng_fig4"], "problem", "prior_sd"),
             },
-            "target": PROBLEMS[SWAPPED]["target"],
-            "surrogate": PROBLEMS[SWAPPED]["surrogates"][network_of(SWAPPED)],
-            "samplers": {
-                sampler: {key: PROBLEMS[SWAPPED]["samplers"][sampler][key] for key in ("step_size", "n_steps")}
-                for sampler in ("hmc", "nng_hmc")
-            },
+            "surrogate": PROBLEMS[SWAPPED]["surrogates"][surrogate_of(SWAPPED, "nng_hmc")],
+            "samplers": {name: dynamics_of(SWAPPED, name) for name in ("hmc", "nng_hmc")},
         },
     script:
         "../scripts/nng_fig4_table.py"
@@ -118,8 +106,8 @@ rule table_nng_fig5:
     params:
         spec=lambda wc: {
             "seed": config["seed"],
-            "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, network_of(DESIGNED))],
-            "experiment": {key: EXPERIMENTS["nng_fig5"][key] for key in ("designs", "epochs")},
+            "iterations": [iterations(DESIGNED, "discard"), training_end(DESIGNED, surrogate_of(DESIGNED, "nng_hmc"))],
+            "experiment": without(EXPERIMENTS["nng_fig5"], "problem"),
         },
     script:
         "../scripts/nng_fig5_table.py"
@@ -141,7 +129,7 @@ rule table_nng_fig7_fig8:
     """Gather the posteriors of the Gaussian process's hyperparameters, and predict with them."""
     input:
         data=lambda wc: data_file("gp_regression"),
-        chains=lambda wc: recipe_files("gp_regression", "hmc", "nng_hmc"),
+        chains=lambda wc: sampler_files("gp_regression", "hmc", "nng_hmc"),
     output:
         fig7=f"{RESULTS}/tables/nng_fig7.csv",
         fig8=f"{RESULTS}/tables/nng_fig8.csv",
@@ -156,8 +144,8 @@ rule table_nng_fig7_fig8:
 rule table_nng_fig9_fig10:
     """Gather posteriors and traces from stochastic, network and exact gradients."""
     input:
-        marginals=lambda wc: recipe_files("cover_type", "hmc", "nng_hmc", "sghmc"),
-        traces=lambda wc: recipe_files("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
+        marginals=lambda wc: sampler_files("cover_type", "hmc", "nng_hmc", "sghmc"),
+        traces=lambda wc: sampler_files("cover_type", "nng_hmc", "sghmc_mh", "sghmc"),
     output:
         fig9=f"{RESULTS}/tables/nng_fig9.csv",
         fig10=f"{RESULTS}/tables/nng_fig10.csv",

@@ -11,7 +11,6 @@ rule explore:
     """Run exact HMC from the problem's start, by default the origin."""
     input:
         data=data_of,
-        forms=target_inputs,
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{chain}}.nc",
     wildcard_constraints:
@@ -21,12 +20,23 @@ rule explore:
         **demand(mem_mb=2000, runtime=120),
     params:
         code=lambda wc: code("scripts/explore.py", target_entry(wc.problem), KERNELS["hmc"]),
-        spec=explore_spec,
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "chain": chain_number(wc),
+            "seed": config["seed"],
+            "target": problem_entry(wc)["target"],
+            "hmc": dynamics_of(wc.problem, "hmc"),
+            "entries": [target_entry(wc.problem), KERNELS["hmc"]],
+            "iterations": iterations(wc.problem, "explore"),
+            **given(wc.problem, "start"),
+            **({"recorded_from": iterations(wc.problem, "discard")} if wc.problem in RECORDED else {}),
+        },
     script:
         "../scripts/explore.py"
 
 
 use rule explore as explore_recorded with:
+    """Run exact HMC, and record the gradients along its trajectories."""
     output:
         chain=rules.explore.output.chain,
         gradients=f"{RESULTS}/explore/{{problem}}/{{chain}}_gradients.npz",
@@ -61,14 +71,13 @@ rule fit:
             "discard": iterations(wc.problem, "discard"),
             "training_end": training_end(wc.problem, wc.surrogate),
             "surrogate": problem_entry(wc)["surrogates"][wc.surrogate],
-            "entry": SURROGATES[surrogate_type(wc.problem, wc.surrogate)],
         },
     script:
         "../scripts/fit.py"
 
 
-# In coordinates whitened at the mode, for nearly independent training states of a surrogate.
 use rule explore as explore_whitened with:
+    """Run exact HMC in coordinates whitened at the mode, for nearly independent training states of a surrogate."""
     output:
         chain=f"{RESULTS}/explore/{{problem}}/{{surrogate}}/{{chain}}.nc",
     wildcard_constraints:
@@ -77,15 +86,11 @@ use rule explore as explore_whitened with:
     params:
         code=lambda wc: code("scripts/explore.py", target_entry(wc.problem)),
         spec=lambda wc: {
-            "problem": wc.problem,
+            **target_spec(wc.problem),
             "surrogate": wc.surrogate,
             "chain": chain_number(wc),
-            "seed": config["seed"],
-            "target": problem_entry(wc)["target"],
             "whitened": problem_entry(wc)["surrogates"][wc.surrogate]["whitened"],
-            "entry": target_entry(wc.problem),
             "iterations": iterations(wc.problem, "explore"),
-            **given(wc.problem, "start"),
         },
 
 
@@ -93,13 +98,12 @@ rule sample:
     """Continue an exploration with a sampler and keep the draws."""
     input:
         data=data_of,
-        forms=target_inputs,
-        exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc)),
-        surrogate=lambda wc: fitted_surrogate(wc, wc.chain),
-        fit_report=lambda wc: fitted_surrogate(wc, wc.chain, "json"),
+        exploration=lambda wc: exploration_of(wc.problem, surrogate_of(wc.problem, wc.sampler)),
+        surrogate=lambda wc: fitted_surrogate(wc.problem, wc.sampler, wc.chain),
+        fit_report=lambda wc: fitted_surrogate(wc.problem, wc.sampler, wc.chain, "json"),
     output:
         chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
-    priority: lambda wc: CHAINS_FIRST if surrogate_of(wc) else EXACT_FIRST
+    priority: lambda wc: CHAINS_FIRST if surrogate_of(wc.problem, wc.sampler) else EXACT_FIRST
     resources:
         **demand(mem_mb=2000, runtime=240),
     params:
@@ -135,21 +139,13 @@ rule reference:
     """Estimate a problem's posterior moments by a long exact run of another sampler."""
     input:
         data=data_of,
-        forms=target_inputs,
     output:
         reference=f"{RESULTS}/reference/{{problem}}.npz",
     resources:
         **demand(mem_mb=2000, runtime=120),
     params:
         code=lambda wc: code("scripts/reference.py", target_entry(wc.problem)),
-        spec=lambda wc: {
-            "problem": wc.problem,
-            "seed": config["seed"],
-            "target": problem_entry(wc)["target"],
-            "reference": config["reference"],
-            "entry": target_entry(wc.problem),
-            **given(wc.problem, "start"),
-        },
+        spec=lambda wc: {**target_spec(wc.problem), "reference": config["reference"]},
     script:
         "../scripts/reference.py"
 
@@ -158,9 +154,10 @@ rule timing:
     """Measure seconds per iteration of a problem's samplers, one after another, on the otherwise idle machine."""
     input:
         data=data_of,
-        forms=target_inputs,
         chains=lambda wc: [f"{RESULTS}/chains/{wc.problem}/{cell.sampler}/{CHAINS[0]}.nc" for cell in timed(wc.problem)],
-        surrogates=lambda wc: [fitted_surrogate(cell, CHAINS[0]) for cell in timed(wc.problem) if surrogate_of(cell)],
+        surrogates=lambda wc: [
+            file for cell in timed(wc.problem) if (file := fitted_surrogate(cell.problem, cell.sampler, CHAINS[0]))
+        ],
     output:
         timing=f"{RESULTS}/timing/{{problem}}.json",
     priority: CHAINS_FIRST
@@ -169,8 +166,15 @@ rule timing:
         **demand(mem_mb=2000, runtime=120),
         timing=1,
     params:
-        code=lambda wc: code("scripts/timing.py", *timed_code(wc.problem)),
-        spec=timing_spec,
+        code=lambda wc: code(
+            "scripts/timing.py", *{entry for cell in timed(wc.problem) for entry in timed_spec(cell)["entries"]}
+        ),
+        spec=lambda wc: {
+            "problem": wc.problem,
+            "seed": config["seed"],
+            "blas_threads": config["timing"]["blas_threads"],
+            "samplers": [timed_spec(cell) for cell in timed(wc.problem)],
+        },
     script:
         "../scripts/timing.py"
 
@@ -182,7 +186,6 @@ if AUTOMATIC:
         """Sample with rnshmc.sample, and keep the draws."""
         input:
             data=data_of,
-            forms=target_inputs,
         output:
             chain=f"{RESULTS}/chains/{{problem}}/{{sampler}}/{{chain}}.nc",
         wildcard_constraints:
@@ -194,27 +197,11 @@ if AUTOMATIC:
         params:
             code=lambda wc: code("scripts/sample_auto.py", target_entry(wc.problem)),
             spec=lambda wc: {
-                "problem": wc.problem,
+                **target_spec(wc.problem),
                 "sampler": wc.sampler,
                 "chain": chain_number(wc),
-                "seed": config["seed"],
-                "target": problem_entry(wc)["target"],
-                "entry": target_entry(wc.problem),
                 "iterations": kept(wc),
-                **given(wc.problem, "start", "names"),
+                **given(wc.problem, "names"),
             },
         script:
             "../scripts/sample_auto.py"
-
-    rule timing_auto:
-        """Gather the times of chains of rnshmc.sample."""
-        input:
-            chains=lambda wc: chain_files(rules.sample_auto.output.chain, wc.problem, AUTO),
-        output:
-            timing=f"{RESULTS}/timing/{{problem}}/{AUTO}.json",
-        wildcard_constraints:
-            problem=one_of(AUTOMATIC),
-        resources:
-            **demand(mem_mb=1000, runtime=10),
-        script:
-            "../scripts/timing_auto.py"

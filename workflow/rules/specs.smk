@@ -6,63 +6,43 @@ def given(problem, *keys):
     return {key: PROBLEMS[problem][key] for key in keys if key in PROBLEMS[problem]}
 
 
-def explore_spec(wildcards):
-    """Everything that determines an exploration."""
-    name = wildcards.problem
-    recorded = {"recorded_from": iterations(name, "discard")} if name in RECORDED else {}
+def without(settings, *keys):
+    """Settings but for some keys."""
+    return {key: value for key, value in settings.items() if key not in keys}
+
+
+def dynamics_of(problem, sampler):
+    """Step size and range of steps of a sampler."""
+    return {key: PROBLEMS[problem]["samplers"][sampler][key] for key in ("step_size", "n_steps")}
+
+
+def target_spec(problem):
+    """A problem's target, its registry entry and start, and the seed of jobs that evaluate it."""
     return {
-        "problem": name,
-        "chain": chain_number(wildcards),
+        "problem": problem,
         "seed": config["seed"],
-        "target": problem_entry(wildcards)["target"],
-        "hmc": {key: problem_entry(wildcards)["samplers"]["hmc"][key] for key in ("step_size", "n_steps")},
-        "entries": [target_entry(wildcards.problem), KERNELS["hmc"]],
-        "iterations": iterations(name, "explore"),
-        **given(name, "start"),
-        **recorded,
+        "target": PROBLEMS[problem]["target"],
+        "entry": target_entry(problem),
+        **given(problem, "start"),
     }
 
 
 def sampler_spec(wildcards, **more):
     """Everything that determines a sampler's draws, as one dictionary: Snakemake compares parameters without their names."""
     entry = problem_entry(wildcards)["samplers"][wildcards.sampler]
-    name = surrogate_of(wildcards)
+    name = surrogate_of(wildcards.problem, wildcards.sampler)
     spec = {
         "problem": wildcards.problem,
         "sampler": wildcards.sampler,
         "recipe": recipe_name(wildcards.sampler),
         "seed": config["seed"],
         "target": problem_entry(wildcards)["target"],
-        "settings": {key: value for key, value in entry.items() if key not in RUN_SETTINGS},
+        "settings": without(entry, "surrogate", "chains", "keep", "block_iterations"),
         "entries": sampler_code(wildcards),
         "explored": training_end(wildcards.problem, name) if name else iterations(wildcards.problem, "explore"),
         **more,
     }
     return {**spec, "surrogate": problem_entry(wildcards)["surrogates"][name]} if name else spec
-
-
-def published_spec(wildcards):
-    """Everything that determines the seconds of a sampler as published: its own settings and those of the problem's baseline."""
-    spec = sampler_spec(wildcards, **timing_settings(wildcards.problem, wildcards.sampler))
-    kind, steps = published_target(wildcards), {
-        "gradients_per_step": problem_entry(wildcards)["baseline"]["gradients_per_step"]
-    }
-    return {
-        **spec,
-        "sampler": as_published(wildcards.sampler),
-        "target": {**spec["target"], "kind": kind},
-        "settings": spec["settings"] | (steps if recipe(wildcards.sampler).kernel == "hmc" else {}),
-        "entries": sampler_code(wildcards, TARGETS[kind]),
-    }
-
-
-def timing_settings(problem, sampler):
-    """How long a sampler is timed."""
-    timing = config["timing"]
-    return {
-        "blocks": timing["blocks"],
-        "block_iterations": sampler_setting(problem, sampler, "block_iterations", timing["block_iterations"]),
-    }
 
 
 def timed(problem):
@@ -80,28 +60,22 @@ def timed(problem):
     return [SimpleNamespace(problem=problem, sampler=sampler, published=published) for sampler, published in cells]
 
 
-def timed_code(problem):
-    """Registry entries of everything that is timed on a problem."""
-    entries = [
-        sampler_code(cell, TARGETS[published_target(cell)] if cell.published else None) for cell in timed(problem)
-    ]
-    return dict.fromkeys(itertools.chain.from_iterable(entries))
-
-
-def timing_spec(wildcards):
-    """Everything that determines the seconds of a problem's samplers."""
+def timed_spec(cell):
+    """Everything that determines the seconds of one of the timed samplers."""
+    timing = config["timing"]
+    lasts = problem_entry(cell)["samplers"][cell.sampler].get("block_iterations", timing["block_iterations"])
+    spec = sampler_spec(cell, blocks=timing["blocks"], block_iterations=lasts)
+    if not cell.published:
+        return spec
+    baseline = problem_entry(cell)["baseline"]
+    kind = baseline.get("target", spec["target"]["kind"])
+    hmc = recipe(cell.sampler).kernel == "hmc"
     return {
-        "problem": wildcards.problem,
-        "seed": config["seed"],
-        "blas_threads": config["timing"]["blas_threads"],
-        "samplers": [
-            (
-                published_spec(cell)
-                if cell.published
-                else sampler_spec(cell, **timing_settings(cell.problem, cell.sampler))
-            )
-            for cell in timed(wildcards.problem)
-        ],
+        **spec,
+        "sampler": as_published(cell.sampler),
+        "target": {**spec["target"], "kind": kind},
+        "settings": spec["settings"] | ({"gradients_per_step": baseline["gradients_per_step"]} if hmc else {}),
+        "entries": [TARGETS[kind], *spec["entries"][1:]],
     }
 
 
@@ -117,7 +91,7 @@ def receipts(path):
 def read_by_figure(name, problem):
     """The files of an input of a figure: a table of the run, or files of the figure's problem or of all with a page."""
     if name == "chains":
-        return all_chain_files(rules.sample.output.chain, [problem])
+        return sampler_files(problem)
     if name == "forward":
         return data_file(problem)
     if name == "predictions":
@@ -138,9 +112,9 @@ def problem_notebook(name):
         "paper": PAPER_OF.get(name, ""),
         "items": [],
         "files": {
-            "chain_files": all_chain_files(rules.sample.output.chain, [name]),
+            "chain_files": sampler_files(name),
             "metrics_files": [rules.metrics.output.metrics.format(problem=name)],
-            **run_tables("table1", "diagnostics"),
+            **{table: f"{RESULTS}/tables/{table}.csv" for table in ("table1", "diagnostics")},
             "story": [story] if Path(story).exists() else [],
         },
         "figures": {key.removeprefix(f"{name}_"): figure for key, figure in shown(figures, RESULTS).items()},

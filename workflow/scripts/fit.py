@@ -1,12 +1,12 @@
 """Fit a surrogate to the states of an exploration, or to the gradients along its trajectories."""
 
-import time
 from pathlib import Path
 
 import numpy as np
 
 from rnshmc.files import write_json
 from rnshmc.random import stream
+from rnshmc.run.checkpoint import Stopwatch
 from rnshmc.run.job import job
 from rnshmc.run.recording import GradientPairs
 from rnshmc.run.registry import fit
@@ -29,7 +29,7 @@ with job(snakemake.log[0]):
         if snakemake.input.prior:
             from_prior = ForwardData.load(snakemake.input.prior).prior_training_set()
             states, observed = (np.concatenate(pair) for pair in zip(from_prior, (states, observed), strict=True))
-    wall, cpu = time.perf_counter(), time.process_time()
+    watch = Stopwatch()
     surrogate = fit(
         spec["surrogate"]["type"],
         states,
@@ -37,14 +37,12 @@ with job(snakemake.log[0]):
         settings={key: value for key, value in spec["surrogate"].items() if key not in OF_TRAINING},
         rng=stream(spec["seed"], spec["problem"], "surrogate", spec["name"], f"chain{spec['chain']}"),
     )
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     report = {
+        **watch.read(),
         **spec["surrogate"],
         "origin": exploration.origin,
         **surrogate.report(),
         "training_states": len(states),
-        "wall_s": wall,
-        "cpu_s": cpu,
     }
     surrogate.save(Path(snakemake.output.surrogate))
     write_json(Path(snakemake.output.report), report)

@@ -26,16 +26,13 @@ with job(snakemake.log[0]):
         agreement(f"{cells} x {cells} cells, {solver}", on_ranks, tolerance=TOLERANCE)
     metrics = read_metrics(snakemake.input.metrics)
     unmixed = {sampler for _, sampler in unmixed_cells(metrics, read_convergence(snakemake.input.metrics))}
+    ess = {
+        sampler: np.mean([chain.ess_min / chain.draws for chain in metrics if chain.sampler == sampler])
+        for sampler in SAMPLERS
+    }
     table = mesh_table(
         {point: Solutions.load(path) for point, path in files.items()},
         {point: pd.read_csv(path) for point, path in zip(files, snakemake.input.seconds, strict=True)},
-        {
-            sampler: float(
-                np.mean([chain.ess_min / chain.draws for chain in metrics if chain.sampler == sampler])
-                if sampler not in unmixed
-                else math.nan
-            )
-            for sampler in SAMPLERS
-        },
+        {sampler: math.nan if sampler in unmixed else float(ess[sampler]) for sampler in SAMPLERS},
     )
     table.to_csv(snakemake.output.table, index=False, float_format="%.6g")

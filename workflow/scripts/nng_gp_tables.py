@@ -10,7 +10,7 @@ from rnshmc.targets.checks import read_arrays
 from rnshmc.targets.gp_regression import from_file
 
 with job(snakemake.log[0]):
-    chains = ProblemChains.read(map(Path, snakemake.input.chains))
+    chains = ProblemChains.read(snakemake.input.chains)
     marginals = single_marginals(exponentials(chains), range(chains.dim))
     marginals.to_csv(snakemake.output.fig7, index=False, float_format="%.6g")
     data = Path(snakemake.input.data)

@@ -1,5 +1,4 @@
-"""Solves distributed over ranks: mpiexec -n RANKS python scaling_ensemble.py --spec S --data D --output O --seconds
-T."""
+"""Solves distributed over ranks: mpiexec -n RANKS python scaling_ensemble.py --spec S --data D --output O ..."""
 
 from pathlib import Path
 from typing import Any

@@ -13,23 +13,18 @@ from rnshmc.report.table_text import (
 )
 from rnshmc.results.agreement import agreement_table
 from rnshmc.results.metrics import read_convergence, read_metrics
-from rnshmc.results.tables import (
-    diagnostics_table,
-    matching_table,
-    results_tables,
-    unmixed_cells,
-)
+from rnshmc.results.tables import diagnostics_table, matching_table, results_tables, unmixed_cells
+from rnshmc.results.timings import all_timings
 from rnshmc.results.views import read_views, view
 from rnshmc.run.job import job
 from rnshmc.store.reference import read_reference
-from rnshmc.store.timing import read_timings
 
 spec, output = snakemake.params.spec, snakemake.output
 READABLE = {"table1": readable_table1, "nng_tables": readable_network_table}
 
 with job(snakemake.log[0]):
     metrics = read_metrics(snakemake.input.metrics)
-    timings = [timing for path in snakemake.input.timing for timing in read_timings(Path(path))]
+    timings = all_timings(snakemake.input.timing, metrics)
     references = {Path(path).stem: read_reference(Path(path)) for path in snakemake.input.reference}
     convergence = read_convergence(snakemake.input.metrics)
     unmixed = unmixed_cells(metrics, convergence)

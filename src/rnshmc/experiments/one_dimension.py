@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rnshmc.datasets.receipt import read_published
 from rnshmc.errors import ParameterError
 from rnshmc.random import stream
 from rnshmc.run.recipes import recipe
@@ -30,6 +31,11 @@ class OneDimension(NamedTuple):
     """Columns n, method, fits, x, mean, sd, low, high, data: mean, spread, 10% and 90% of the first repeat's fits."""
     errors: pd.DataFrame
     """Columns repeat, n, method, region, rmse_average, rmse_single, as in `region_errors`, and data."""
+
+
+def read_points(receipts: Sequence[str]) -> Sequence[Array] | None:
+    """The published observations; None without a receipt, or if they could not be fetched."""
+    return read_published(receipts[0], "X", "Y") if receipts else None
 
 
 def parabola(x: Array) -> Array:

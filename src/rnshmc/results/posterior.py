@@ -26,7 +26,7 @@ class ProblemChains:
     """The chains of each sampler, in order of their numbers; samplers in the order of the papers."""
 
     @classmethod
-    def read(cls, paths: Iterable[Path]) -> Self:
+    def read(cls, paths: Iterable[str | Path]) -> Self:
         """Read chain files of one problem, in any order.
 
         Raises `StoreError` if there are none, one cannot be read, or they belong to several problems or origins.

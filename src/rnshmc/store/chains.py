@@ -64,7 +64,7 @@ def write_chain(path: Path, chain: StoredChain) -> None:
             _write_group(file, "warmup_sample_stats", chain.warmup_stats)
 
 
-def read_chain(path: Path) -> StoredChain:
+def read_chain(path: str | Path) -> StoredChain:
     """Read a chain written by `write_chain`.
 
     Raises `StoreError` if the file is missing, damaged or not such a chain.
