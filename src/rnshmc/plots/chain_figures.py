@@ -20,10 +20,7 @@ MAX_LAG = 40
 
 
 def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
-    """Trace of the last `SHOWN` draws of the first chain of each sampler.
-
-    Panels of a sampler without Markov chains say so. `target`, the config's entry, names the coordinates.
-    """
+    """Draw the last draws of the first chain of each sampler; `target`, the config's entry, names the coordinates."""
     coordinates = selected_coordinates(chains.dim)
     figure = Figure(figsize=(WIDTH, 0.6 + 1.05 * len(coordinates)), layout="constrained")
     axes = figure.subplots(len(coordinates), len(chains.chains), sharex=True, sharey="row", squeeze=False)
@@ -60,8 +57,7 @@ TRACES = Drawing(
 
 
 def autocorrelations(chains: ProblemChains, title: str) -> Figure:
-    """Autocorrelation of the kept draws, averaged over chains: median of the coordinates, shaded from minimum to
-    maximum. Samplers without Markov chains are marked."""
+    """Draw the median and range over the coordinates of the autocorrelation, averaged over chains."""
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots(1, len(chains.chains), sharex=True, sharey=True, squeeze=False)[0]
     for ax, sampler in zip(axes, chains.chains, strict=True):

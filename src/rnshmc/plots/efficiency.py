@@ -40,12 +40,10 @@ def _with_room(values: "pd.Series[float]", errors: "pd.Series[float]") -> tuple[
 
     An error bar that reaches zero has no end on such an axis, and does not count.
     """
-    marks = values[values > 0]
-    if marks.empty:
+    ends = pd.concat([values, values - errors, values + errors])
+    if not (ends > 0).any():
         return 0.1, 10.0
-    lower = values - errors
-    low = np.log10(min(marks.min(), lower[lower > 0].min() if (lower > 0).any() else np.inf))
-    high = np.log10(max(marks.max(), (values + errors).max() if errors.notna().any() else -np.inf))
+    low, high = (np.log10(end) for end in (ends[ends > 0].min(), ends.max()))
     span = max(high - low, 1.0)
     return 10 ** (low - LEFT * span), 10 ** (high + RIGHT * span)
 

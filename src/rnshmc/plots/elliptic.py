@@ -35,11 +35,9 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mapping[str, Any], title: str) -> Figure:
-    """Logarithm of the diffusion field: posterior mean (above) and standard deviation by one sampler.
+    """Draw the logarithm of the diffusion field; a user's observations have no truth.
 
-    Of the other samplers, the differences from it are shown, on one scale in each row. The dots are the points where
-    the pressure was observed. The truth is omitted for a user's observations. `target` is the config's entry of the
-    target, with its random field.
+    `target` is the config's entry of the target, with its random field.
     """
     settings = from_mapping(EllipticSettings, target_settings(target))
     field = karhunen_loeve(

@@ -21,10 +21,7 @@ BAND_ALPHA = 0.22
 
 
 def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Figure:
-    """Draws of two coefficients under the prior of the training and under a narrower one, a panel per sampler (Fig. 4).
-
-    The tables are from `draws_table` and `acceptance_table` of `rnshmc.experiments.prior_swap`.
-    """
+    """Draw Fig. 4 from tables of `draws_table` and `acceptance_table` of `rnshmc.experiments.prior_swap`."""
     samplers = in_order(draws["sampler"])
     variances = sorted(draws["prior_variance"].unique(), reverse=True)
     rates = acceptance.set_index(["sampler", "prior_variance"])["acceptance"]
@@ -62,10 +59,7 @@ FIG4 = Drawing(
 
 
 def training_losses(table: pd.DataFrame, title: str) -> Figure:
-    """Training loss of networks of several designs: mean over the chains, shaded from minimum to maximum (Fig. 5).
-
-    The table has those of `rnshmc.experiments.network_designs.training_losses` for all chains, one below the other.
-    """
+    """Draw Fig. 5 from tables of `rnshmc.experiments.network_designs.training_losses`, one below the other."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     ax = figure.subplots()
     for network in table["network"].unique():

@@ -15,10 +15,7 @@ BAND_ALPHA = 0.22
 
 
 def training_schedule(table: pd.DataFrame, title: str) -> Figure:
-    """Seconds by draws: HMC until a network is accepted about as often, and that network from then on (Fig. 1).
-
-    The table is from `rnshmc.experiments.training_schedule.schedule_table`.
-    """
+    """Draw Fig. 1 from a table of `rnshmc.experiments.training_schedule.schedule_table`."""
     exact, network = sampler_style(EXACT), sampler_style(NETWORK)
     figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
     ax = figure.subplots()
@@ -48,7 +45,7 @@ FIG1 = Drawing(
 
 
 def series(table: pd.DataFrame, title: str) -> Figure:
-    """A time series (Fig. 6): columns t and y."""
+    """Draw Fig. 6, a time series: columns t and y."""
     figure = Figure(figsize=(WIDTH, 2.4), layout="constrained")
     ax = figure.subplots()
     ax.plot(table["t"], table["y"], color=INK, linewidth=0.6)
@@ -69,10 +66,7 @@ FIG6 = Drawing(
 
 
 def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
-    """Posterior densities of the length scale and the noise variance of a Gaussian process regression (Fig. 7).
-
-    The table is from `rnshmc.results.network_posteriors.single_marginals`.
-    """
+    """Draw Fig. 7 from a table of `rnshmc.results.network_posteriors.single_marginals`."""
     coordinates = [int(number) for number in table["x_coordinate"].unique()]
     styles = variant_styles(table["sampler"])
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
@@ -108,10 +102,7 @@ FIG7 = Drawing(
 
 
 def predictions(table: pd.DataFrame, title: str) -> Figure:
-    """Predicted mean of a process along a line, and the band that contains it with probability 0.9 (Fig. 8).
-
-    The table is from `rnshmc.experiments.predictions.predictions`.
-    """
+    """Draw Fig. 8 from a table of `rnshmc.experiments.predictions.predictions`."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     ax = figure.subplots()
     for sampler in in_order(table["sampler"]):

@@ -18,11 +18,7 @@ PADDING, MARGIN = 0.05, 0.06
 
 
 def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
-    """Histograms of each coefficient on a logarithmic scale: a row for each sampler, with that of exact HMC as an area.
-
-    The axis contains the histograms of all samplers that leave the posterior invariant, and the narrowest of the
-    others. The table is from `rnshmc.results.network_posteriors.histogram_table`.
-    """
+    """Draw Fig. 9 from a table of `rnshmc.results.network_posteriors.histogram_table`."""
     coordinates = [int(number) for number in table["coordinate"].unique()]
     rows = [sampler for sampler in in_order(table["sampler"]) if sampler != BASELINE]
     figure = Figure(figsize=(WIDTH, 0.7 + 0.95 * len(rows)), layout="constrained")
@@ -58,7 +54,8 @@ def _histogram(ax: Axes, bins: pd.DataFrame, sampler: str) -> None:
 
 
 def _place(bins: pd.DataFrame) -> tuple[float, float]:
-    """Limits of the axis."""
+    """Limits of an axis that contains the histograms of all samplers that leave the posterior invariant, and the
+    narrowest of the others."""
     ends = bins.groupby("sampler").agg(low=("low", "min"), high=("high", "max"))
     approximate = ends.index.map(base_sampler) == UNCORRECTED
     widths = (ends["high"] - ends["low"]).where(approximate)
@@ -84,11 +81,7 @@ FIG9 = Drawing(
 
 
 def trace_rows(table: pd.DataFrame, title: str) -> Figure:
-    """Traces of one coefficient, a row for each sampler (Fig. 10).
-
-    Samplers with a Metropolis step have the same axes. Those without have their own axes, because they move much
-    farther. The table is from `rnshmc.results.network_posteriors.trace_table`.
-    """
+    """Draw Fig. 10 from a table of `rnshmc.results.network_posteriors.trace_table`."""
     styles = variant_styles(table["sampler"])
     corrected = table.loc[table["sampler"].map(base_sampler) != UNCORRECTED, "value"]
     figure = Figure(figsize=(WIDTH, 0.7 + 1.3 * len(styles)), layout="constrained")

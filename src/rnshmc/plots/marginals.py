@@ -19,11 +19,9 @@ from rnshmc.types import Array
 
 
 def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Figure:
-    """Marginals of some coordinates (diagonal) and of their pairs (below), samplers overlaid (Fig. 6).
+    """Draw marginals, of Fig. 6 or of a problem, from a table of `rnshmc.results.marginals.marginal_table`.
 
-    Contours contain 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width. The
-    last row has their differences from the first sampler's, in percent of its peak. The table is from
-    `rnshmc.results.marginals.marginal_table`; `target`, the config's entry, names the coordinates.
+    `target`, the config's entry, names the coordinates.
     """
     single = table[table["y_coordinate"].isna()]
     pairs = table[table["y_coordinate"].notna()]

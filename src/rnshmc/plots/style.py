@@ -1,7 +1,7 @@
 """The style of all figures: a colour, a line and a marker for each sampler, distinguishable in grey."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -136,11 +136,9 @@ def _lighter(colour: str, share: float) -> str:
     return to_hex((red, green, blue))
 
 
-@contextmanager
-def theme() -> Iterator[None]:
+def theme() -> AbstractContextManager[None]:
     """Draw in the style of the project, and restore matplotlib's settings afterwards."""
-    with mpl.rc_context(_RC):
-        yield
+    return mpl.rc_context(_RC)
 
 
 def mark_origin(place: Axes | Figure, origin: str) -> None:

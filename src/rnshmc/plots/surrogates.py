@@ -31,10 +31,7 @@ MARGIN = 0.25
 
 
 def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:
-    """Surrogates of x^2 / 2, one panel per number of observations: the truth dashed, observations as points (Fig. 1).
-
-    The tables are `rnshmc.experiments.one_dimension.OneDimension`.
-    """
+    """Draw Fig. 1 from the tables of `rnshmc.experiments.one_dimension.OneDimension`."""
     sizes = sorted(curves["n"].unique())
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
@@ -76,12 +73,7 @@ FIG1 = Drawing(
 
 
 def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataFrame) -> Figure:
-    """Forces of the exact and the surrogate potential, and trajectories of HMC and RNS-HMC (Fig. 2).
-
-    Arrows show minus the gradient: its direction, and a length that grows with the logarithm of its norm. Trajectories
-    of the surrogate that leave the plane of the exact ones are cut at the frame. The tables are
-    `rnshmc.experiments.banana.BananaTables`.
-    """
+    """Draw Fig. 2 from the tables of `rnshmc.experiments.banana.BananaTables`."""
     samplers = in_order(acceptance["sampler"])
     places = pd.concat([field, trajectories[trajectories["sampler"] == BASELINE]])
     limits = [(places[name].min() - MARGIN, places[name].max() + MARGIN) for name in NAMES]

@@ -30,12 +30,7 @@ _MAP = "cividis"
 
 
 def gaussian_sweep(points: pd.DataFrame) -> Figure:
-    """Training time, acceptance and efficiency against the size of the training set (Fig. 3).
-
-    Marks are medians over the repeats, bars extend from the 10% to the 90% quantile; exact HMC, which needs no training
-    set, is a horizontal line with the same kind of band. `points` are tables of
-    `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other.
-    """
+    """Draw Fig. 3 from tables of `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other."""
     methods = in_order(points["method"])
     trained = [method for method in methods if method != BASELINE]
     figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
@@ -93,11 +88,9 @@ FIG3 = Drawing(
 
 
 def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
-    """The heat map of mean acceptance, its cuts outlined, and along each cut the median and 10-90% of the runs.
+    """Draw Fig. 4 or 5: columns d, hidden_units, training_points, run, ap and hmc_ap, a row for each point and run.
 
-    The table has the columns d, hidden_units, training_points, run, ap and hmc_ap: one row for each point of a grid and
-    run. Each of the two cuts has a fixed value on the grid: of the number of hidden units, or of the column up the heat
-    map.
+    Each of the two cuts has a fixed value: of the number of hidden units, or of the column up the heat map.
     """
     row = next(column for column in cuts if column != COLUMN)
     drawing = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(w_pad=0.08))
