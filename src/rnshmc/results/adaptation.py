@@ -30,8 +30,8 @@ def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[Chai
     since. `hmc_ap` is the mean acceptance of the chains of HMC, whose ``metrics`` these are, on the same problem.
     """
     exact = {cell[0]: float(np.mean([chain.ap for chain in members])) for cell, members in cells(metrics).items()}
-    parts = [_windows(chain, exact) for chain in chains]
-    return pd.concat(parts, ignore_index=True)[list(FIG7_COLUMNS)] if parts else _empty(FIG7_COLUMNS)
+    parts = [_windows(chain, exact) for chain in chains] or [pd.DataFrame(columns=list(FIG7_COLUMNS))]
+    return pd.concat(parts, ignore_index=True)[list(FIG7_COLUMNS)]
 
 
 def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) ->
             pace = {"explore": seconds[problem, BASELINE], "sample": seconds[problem, sampler]}
             clocked.setdefault(problem, []).extend(_clocked(chain, pace) for chain in chains)
     parts = [part for chains in clocked.values() for part in _at_equal_seconds(chains)]
-    return pd.concat(parts, ignore_index=True)[list(FIG8_COLUMNS)] if parts else _empty(FIG8_COLUMNS)
+    return pd.concat(parts or [pd.DataFrame(columns=list(FIG8_COLUMNS))], ignore_index=True)[list(FIG8_COLUMNS)]
 
 
 def _windows(chain: StoredChain, exact: Mapping[str, float]) -> pd.DataFrame:
@@ -109,7 +109,3 @@ def _at_equal_seconds(chains: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
         for chain in chains
         if len(chain)
     ]
-
-
-def _empty(columns: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(columns=list(columns))

@@ -71,7 +71,14 @@ def results_tables(
     loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
     found = estimates(metrics, timings, unmixed)
     labels = {
-        cell: {**_labels(cell, chains), "paper": papers.get(cell[0], ""), "mixed": cell not in unmixed}
+        # All chains of a cell have the same origin, draws, recipe, hidden units and training draws.
+        cell: {
+            **vars(chains[0]),
+            "chains": len(chains),
+            "data": chains[0].origin,
+            "paper": papers.get(cell[0], ""),
+            "mixed": cell not in unmixed,
+        }
         for cell, chains in cells(metrics).items()
     }
     values, errors = (
@@ -86,20 +93,6 @@ def results_tables(
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(RESULTS_COLUMNS)).astype(_COUNTS)
-
-
-def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
-    first = chains[0]
-    return {
-        "problem": cell[0],
-        "sampler": cell[1],
-        "recipe": first.recipe,
-        "hidden_units": first.hidden_units,
-        "training_draws": first.training_draws,
-        "chains": len(chains),
-        "draws": first.draws,
-        "data": first.origin,
-    }
 
 
 def read_results(path: Path) -> pd.DataFrame:
