@@ -86,19 +86,14 @@ def readable_process_table(table: pd.DataFrame, numbers: Sequence[Published]) ->
     `table` has the columns method, d, size and acceptance, a row for each repeat; `numbers` are the published numbers
     (`rnshmc.scorecard.published.read_published`).
     """
-    asked = [
-        (number.arguments, number.printed) for number in numbers if {"method", "d", "size"} <= set(number.arguments)
-    ]
-    printed = {(cell["method"], cell["d"], cell["size"]): value for cell, value in asked}
-    means = table[table["size"] > 0].groupby(["method", "d", "size"])["acceptance"].mean().reset_index()
+    keys = ["method", "d", "size"]
+    printed = {tuple(map(number.arguments.get, keys)): number.printed for number in numbers}
+    means = table[table["size"] > 0].groupby(keys)["acceptance"].mean().reset_index()
     texts = {}
-    for row in means.to_dict("records"):
-        cell = row["method"], row["d"], row["size"]
-        beside = f" [{printed[cell]:.2f}]" if cell in printed else ""
-        key = sampler_label(row["method"]), f"{row['d']} dimensions", f"{row['size']} points"
-        texts[key] = f"{row['acceptance']:.2f}{beside}"
-    index = pd.MultiIndex.from_tuples(texts)
-    return pd.Series(list(texts.values()), index=index).unstack(sort=False)
+    for method, d, size, mean in means.itertuples(index=False):
+        beside = f" [{printed[method, d, size]:.2f}]" if (method, d, size) in printed else ""
+        texts[sampler_label(method), f"{d} dimensions", f"{size} points"] = f"{mean:.2f}{beside}"
+    return pd.Series(texts).unstack(sort=False)
 
 
 def stand_in_warning(table: pd.DataFrame, titles: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Tables as text: Markdown for a page, LaTeX (booktabs) for a paper."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,13 +214,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 def to_latex(table: pd.DataFrame) -> str:
     """A table of texts as a LaTeX tabular with the rules of booktabs."""
     alignment = "".join("l" if kind else "r" for kind in _is_text(table))
-    body = [_latex_row(row) for row in table.to_numpy().tolist()]
-    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _latex_row(table.columns.tolist()), r"\midrule", *body]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _latex_row(row: Sequence[Any]) -> str:
-    return " & ".join(in_latex(str(text)) for text in row) + r" \\"
+    style = table.style.hide(axis="index").format(in_latex).format_index(in_latex, axis="columns")
+    return style.to_latex(column_format=alignment, hrules=True)
 
 
 def _is_text(table: pd.DataFrame) -> list[bool]:
