@@ -1,7 +1,8 @@
 """Histograms and traces of coefficients by several samplers (paper B, Figs. 9 and 10)."""
 
+from typing import Any
+
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,8 +27,10 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
     for column, number in zip(axes.T, coordinates, strict=True):
         part = table[table["coordinate"] == number]
         for ax, sampler in zip(column, rows, strict=True):
-            _exact(ax, part[part["sampler"] == BASELINE])
-            _histogram(ax, part[part["sampler"] == sampler], sampler)
+            exact, colour = sampler_style(BASELINE).colour, sampler_style(sampler).colour
+            _histogram(ax, part[part["sampler"] == BASELINE], fill=True, color=exact, alpha=0.2)
+            # Solid, and variants in one colour: each row has one sampler, and dashes would hide the steps.
+            _histogram(ax, part[part["sampler"] == sampler], color=colour, linewidth=1.2)
             ax.set(xlim=_place(part), yscale="log")
         column[-1].locator_params(axis="x", nbins=6)
         column[-1].set_xlabel(coordinate_label(number, r"\beta"))
@@ -39,18 +42,9 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
-def _edges(bins: pd.DataFrame) -> npt.NDArray[np.float64]:
-    return np.append(bins["low"].to_numpy(dtype=float), bins["high"].iloc[-1])
-
-
-def _exact(ax: Axes, bins: pd.DataFrame) -> None:
+def _histogram(ax: Axes, bins: pd.DataFrame, **look: Any) -> None:
     if len(bins):
-        ax.stairs(bins["density"], _edges(bins), fill=True, color=sampler_style(BASELINE).colour, alpha=0.2)
-
-
-def _histogram(ax: Axes, bins: pd.DataFrame, sampler: str) -> None:
-    # Solid, and variants in one colour: each row has one sampler, and dashes would hide the steps.
-    ax.stairs(bins["density"], _edges(bins), color=sampler_style(sampler).colour, linewidth=1.2)
+        ax.stairs(bins["density"], np.append(bins["low"], bins["high"].iloc[-1]), **look)
 
 
 def _place(bins: pd.DataFrame) -> tuple[float, float]:

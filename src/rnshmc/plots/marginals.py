@@ -26,7 +26,8 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
     single = table[table["y_coordinate"].isna()]
     pairs = table[table["y_coordinate"].notna()]
     coordinates = [int(number) for number in single["x_coordinate"].unique()]
-    intervals = {number: _interval(single, number) for number in coordinates}
+    grids = {number: np.unique(single.loc[single["x_coordinate"] == number, "x"]) for number in coordinates}
+    intervals = {number: interval_of(grid) for number, grid in grids.items()}
     figure = Figure(figsize=(WIDTH, WIDTH + 0.6), layout="constrained")
     size, heights = len(coordinates), [*[1.0] * len(coordinates), 0.6]
     axes = figure.subplots(size + 1, size, squeeze=False, sharex="col", height_ratios=heights)
@@ -50,10 +51,6 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
 def marginals_of_chains(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
     """`marginals` of evenly spaced coordinates, from the chains of a problem."""
     return marginals(marginal_table(chains, selected_coordinates(chains.dim)), target, title)
-
-
-def _interval(single: pd.DataFrame, coordinate: int) -> Interval:
-    return interval_of(np.unique(single.loc[single["x_coordinate"] == coordinate, "x"]))
 
 
 def _marginal_panel(ax: Axes, single: pd.DataFrame, interval: Interval) -> None:

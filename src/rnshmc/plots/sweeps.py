@@ -101,7 +101,12 @@ def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
         _cut(ax, table[table[column] == cuts[column]], across)
         ax.set_title(f"{_SYMBOLS[column]} = {cuts[column]}")
     panels[0].set_ylabel("acceptance probability")
-    _legend(drawing)
+    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
+    handles = [
+        Line2D([], [], **style.drawing, marker=style.marker, markersize=4, label=f"{style.label}, median and 10-90%"),
+        Line2D([], [], **baseline.drawing, label=f"{baseline.label}, median"),
+    ]
+    drawing.legend(handles=handles, loc="outside lower right", ncols=len(handles))
     return drawing
 
 
@@ -112,10 +117,6 @@ def _heat_map(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
     ax.invert_yaxis()
     ax.set(title="Mean acceptance", xlabel=_NAMES[str(means.columns.name)], ylabel=_NAMES[str(means.index.name)])
     ax.tick_params(length=0, labelrotation=0)
-    _outline_cuts(ax, means, cuts)
-
-
-def _outline_cuts(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
     rows, columns = means.shape
     for column, value in cuts.items():
         along_row = column == means.index.name
@@ -130,15 +131,6 @@ def _cut(ax: Axes, rows: pd.DataFrame, across: str) -> None:
     ax.plot(level.index, level, **sampler_style(BASELINE).drawing, linewidth=1.2)
     _quantile_bars(ax, runs["ap"], SURROGATE, markersize=4)
     ax.set(xlabel=_NAMES[across], xlim=(0, 1.04 * rows[across].max()), ylim=(-0.02, 1))
-
-
-def _legend(figure: Figure) -> None:
-    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
-    handles = [
-        Line2D([], [], **style.drawing, marker=style.marker, markersize=4, label=f"{style.label}, median and 10-90%"),
-        Line2D([], [], **baseline.drawing, label=f"{baseline.label}, median"),
-    ]
-    figure.legend(handles=handles, loc="outside lower right", ncols=len(handles))
 
 
 FIG4 = Drawing(
