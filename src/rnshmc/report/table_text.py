@@ -14,6 +14,8 @@ from rnshmc.results.metrics import ChainMetrics
 from rnshmc.results.names import sampler_label
 from rnshmc.results.tables import MIXED_RHAT
 
+Titles = Mapping[str, str]
+"""Title of each problem."""
 BUSY = "†"
 """Mark of seconds measured while other processes kept the machine busy."""
 NOT_MIXED = f"as chains did not mix (R-hat above {MIXED_RHAT}, or a parameter that never moved)"
@@ -57,11 +59,8 @@ def fixed(decimals: int) -> Callable[[float], str]:
     return lambda value: "–" if pd.isna(value) else f"{value:.{decimals}f}"
 
 
-def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Table 1 as text, in the layout of paper A: one column for the three ESS.
-
-    `table` is the view ``table1`` of `rnshmc.results.views`, `titles` has the title of each problem.
-    """
+def readable_table1(table: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The view ``table1`` of the results as text, in the layout of paper A: one column for the three ESS."""
     count = fixed(0)
     marks = table["loaded"].map({True: _AFTER_NUMBER, False: ""})
     return pd.DataFrame(
@@ -85,11 +84,9 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
     )
 
 
-def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """The table as text, in the layout of paper B, with both effective sample sizes and both ways to count seconds.
-
-    `table` is the view ``nng_tables`` of `rnshmc.results.views`, `titles` has the title of each problem.
-    """
+def readable_network_table(table: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The view ``nng_tables`` of the results as text, in the layout of paper B, with both effective sample sizes and
+    both ways to count seconds."""
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
@@ -136,11 +133,8 @@ def readable_posterior(metrics: Iterable[ChainMetrics], parameters: Mapping[int,
     )
 
 
-def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Means over the fits of each surrogate as text, with standard errors.
-
-    `table` is from `matching_table`, `titles` has the title of each problem.
-    """
+def readable_matching(table: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """Means of `matching_table` over the fits of each surrogate as text, with standard errors."""
     rows = []
     for (problem, surrogate), fits in table.groupby(["problem", "surrogate"], sort=False):
         error = plus_minus(Estimate.over(fits["variance"]).error)
@@ -158,11 +152,8 @@ def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.Data
     return pd.DataFrame(rows)
 
 
-def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Convergence of each sampler as text, with warnings.
-
-    `diagnostics` is from `rnshmc.results.tables.diagnostics_table`, `titles` has the title of each problem.
-    """
+def readable_diagnostics(diagnostics: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The table of diagnostics (`rnshmc.results.tables.diagnostics_table`) as text."""
     return pd.DataFrame(
         {
             "problem": diagnostics["problem"].map(titles),
@@ -194,7 +185,7 @@ def busy_note(table: pd.DataFrame) -> str:
     )
 
 
-def unmixed_note(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def unmixed_note(table: pd.DataFrame, titles: Titles) -> str:
     """Why some speed-ups of a view are missing: whose chains did not mix; empty if all did."""
     rows = table.loc[~table["mixed"].astype(bool), ["problem", "sampler"]].to_numpy().tolist()
     if not rows:
