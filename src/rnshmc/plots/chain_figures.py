@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rnshmc.diagnostics.ess import autocorrelation
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import PAPER, WIDTH, mark_origin, plain, sampler_style
+from rnshmc.plots.style import PAPER, WIDTH, sampler_style, with_title
 from rnshmc.results.marginals import selected_coordinates
 from rnshmc.results.posterior import ProblemChains
 
@@ -36,9 +36,7 @@ def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figu
     for ax, coordinate in zip(axes[:, 0], coordinates, strict=True):
         ax.set_ylabel(coordinate_name(target, coordinate + 1))
     figure.supxlabel("iteration, counted from the end of the chain", size="medium")
-    figure.suptitle(plain(title))
-    mark_origin(figure, chains.origin)
-    return figure
+    return with_title(figure, title, chains.origin)
 
 
 def _no_chain(ax: Axes) -> None:
@@ -73,9 +71,7 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
         ax.axhline(0, color="#777777", linewidth=0.8)
     figure.supxlabel("lag (iterations)", size="medium")
     axes[0].set_ylabel("autocorrelation")
-    figure.suptitle(plain(title))
-    mark_origin(figure, chains.origin)
-    return figure
+    return with_title(figure, title, chains.origin)
 
 
 AUTOCORRELATION = Drawing(

@@ -13,7 +13,7 @@ from scipy.spatial import KDTree
 
 from rnshmc.fem.random_field import karhunen_loeve
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, PAPER, WIDTH, mark_origin, plain, sampler_style
+from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_style, with_title
 from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
@@ -69,9 +69,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
         ax.set_xlabel("$x_1$", labelpad=-6)
         ax.set_ylabel("$x_2$", labelpad=-4)
         ax.grid(visible=False)
-    figure.suptitle(plain(title))
-    mark_origin(figure, chains.origin)
-    return figure
+    return with_title(figure, title, chains.origin)
 
 
 def _row(
@@ -129,8 +127,7 @@ def predictive_pressures(forward: ForwardData, predictions: Predictions, title: 
     _sensors(prior, forward, forward.prior_predictive, "Prior", PAPER)
     _sensors(posterior, forward, predictions.pressures, f"Posterior, {style.label}", style.colour)
     prior.set_ylabel("predicted pressure (dimensionless)")
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 def _sensors(ax: Axes, forward: ForwardData, pressures: Array, title: str, colour: str) -> None:

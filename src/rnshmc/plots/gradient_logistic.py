@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, WIDTH, coordinate_label, log_axis, plain, sampler_style
+from rnshmc.plots.style import INK, WIDTH, coordinate_label, log_axis, sampler_style, with_title
 from rnshmc.results.names import in_order
 
 PRIORS = (("#9ecae1", "o"), ("#b2182b", "^"))
@@ -37,8 +37,7 @@ def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Fig
         ax.set(title=sampler_style(sampler).label, xlabel=x)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), markerscale=1.6)
     axes[0].set_ylabel(y)
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG4 = Drawing(
@@ -73,8 +72,7 @@ def training_losses(table: pd.DataFrame, title: str) -> Figure:
     ax.set(xlabel="epoch", ylabel="training loss", yscale="log")
     log_axis(ax.yaxis)
     ax.legend()
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG5 = Drawing(

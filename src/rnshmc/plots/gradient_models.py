@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, WIDTH, mark_origin, plain, sampler_style, variant_styles
+from rnshmc.plots.style import INK, WIDTH, sampler_style, variant_styles, with_title
 from rnshmc.results.names import in_order
 
 EXACT, NETWORK = "hmc", "nng_hmc"
@@ -26,8 +26,7 @@ def training_schedule(table: pd.DataFrame, title: str) -> Figure:
     ax.plot(trained["draws"], trained["seconds"], "o", color=network.colour, markersize=4, label="training")
     ax.set(xlabel="draws", ylabel="seconds", xlim=(0, table["draws"].max()), ylim=(0, None))
     ax.legend()
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG1 = Drawing(
@@ -50,8 +49,7 @@ def series(table: pd.DataFrame, title: str) -> Figure:
     ax = figure.subplots()
     ax.plot(table["t"], table["y"], color=INK, linewidth=0.6)
     ax.set(xlabel="observation $t$", ylabel="$y_t$", xlim=(table["t"].min(), table["t"].max()))
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG6 = Drawing(
@@ -84,9 +82,7 @@ def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
     axes[0].set_ylabel("posterior density")
     handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 FIG7 = Drawing(
@@ -114,8 +110,7 @@ def predictions(table: pd.DataFrame, title: str) -> Figure:
     ax.set(xlabel="$x_1$ (the other inputs 0)", ylabel="$f(x)$: mean and 90% band")
     ax.margins(x=0)
     ax.legend()
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG8 = Drawing(

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, sampler_style, variant_styles
+from rnshmc.plots.style import WIDTH, coordinate_label, sampler_style, variant_styles, with_title
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import base_sampler, in_order, sampler_label
 
@@ -37,9 +37,7 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
     for ax, sampler in zip(axes[:, 0], rows, strict=True):
         ax.set_title(f"{sampler_label(sampler)}, over {sampler_label(BASELINE)} in grey", size=8.8)
     figure.supylabel("posterior density", size="medium")
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 def _histogram(ax: Axes, bins: pd.DataFrame, **look: Any) -> None:
@@ -92,9 +90,7 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
             ax.autoscale_view()
         ax.set_ylabel(coordinate_label(int(part["coordinate"].iloc[0]), r"\beta"))
     axes[-1].set_xlabel("iteration")
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 FIG10 = Drawing(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style
+from rnshmc.plots.style import WIDTH, sampler_legend, sampler_style, with_title
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order, sampler_label
 from rnshmc.results.posterior import ProblemChains
@@ -43,9 +43,7 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
     _difference_panels(axes[-1], single)
     figure.align_ylabels(axes[:, 0])
     sampler_legend(figure, table["sampler"])
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 def marginals_of_chains(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:

@@ -150,6 +150,13 @@ def mark_origin(place: Axes | Figure, origin: str) -> None:
         )
 
 
+def with_title(figure: Figure, title: str, origin: str = "") -> Figure:
+    """The figure with a title, marked if its data are not those of the papers."""
+    figure.suptitle(plain(title))
+    mark_origin(figure, origin)
+    return figure
+
+
 def plain(text: str) -> str:
     """Text of a config as it is shown in a figure, where dollar signs would enclose a formula."""
     return text.replace("$", r"\$")

@@ -32,7 +32,7 @@ MARGIN = 0.25
 
 def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     """Draw Fig. 1 from the tables of `rnshmc.experiments.one_dimension.OneDimension`."""
-    sizes = sorted(curves["n"].unique())
+    sizes, methods = sorted(curves["n"].unique()), curves["method"].unique()
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
     for ax, n in zip(axes, sizes, strict=True):
@@ -49,11 +49,8 @@ def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     handles = [
         Line2D([], [], **TRUTH, label="$x^2/2$"),
         Line2D([], [], color=INK, linestyle="", marker="o", markersize=3, label="observations"),
+        *(Line2D([], [], **sampler_style(name).drawing, label=SURROGATE_LABELS[name]) for name in in_order(methods)),
     ]
-    handles.extend(
-        Line2D([], [], **sampler_style(method).drawing, label=SURROGATE_LABELS[method])
-        for method in in_order(curves["method"])
-    )
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
     return figure
 
