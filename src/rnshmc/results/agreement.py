@@ -47,7 +47,7 @@ def agreement_table(
     `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
     coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
     which the standard deviations differ. Both are NaN where HMC never moved, and `spread` where the sampler never did.
-    ``unmixed`` are the cells of `rnshmc.results.mixing.unmixed_cells`. Raises `StoreError` if the chains of a row do
+    ``unmixed`` are the cells of `rnshmc.results.tables.unmixed_cells`. Raises `StoreError` if the chains of a row do
     not belong together.
     """
     chains = cells(metrics)
