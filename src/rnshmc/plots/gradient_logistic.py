@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, WIDTH, coordinate_label, log_axis, sampler_style, with_title
+from rnshmc.plots.style import INK, WIDTH, coefficient_label, log_axis, sampler_style, with_title
 from rnshmc.results.names import in_order
 
 PRIORS = (("#9ecae1", "o"), ("#b2182b", "^"))
@@ -25,7 +25,7 @@ def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Fig
     samplers = in_order(draws["sampler"])
     variances = sorted(draws["prior_variance"].unique(), reverse=True)
     rates = acceptance.set_index(["sampler", "prior_variance"])["acceptance"]
-    x, y = (coordinate_label(int(draws[f"{axis}_coordinate"].iloc[0]), r"\beta") for axis in "xy")
+    x, y = (coefficient_label(int(draws[f"{axis}_coordinate"].iloc[0])) for axis in "xy")
     figure = Figure(figsize=(WIDTH, 3.9), layout="constrained")
     axes = figure.subplots(1, len(samplers), sharex=True, sharey=True, squeeze=False)[0]
     for ax, sampler in zip(axes, samplers, strict=True):

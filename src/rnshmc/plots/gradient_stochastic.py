@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, coordinate_label, sampler_style, variant_styles, with_title
+from rnshmc.plots.style import WIDTH, coefficient_label, sampler_style, variant_styles, with_title
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import base_sampler, in_order, sampler_label
 
@@ -33,7 +33,7 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
             _histogram(ax, part[part["sampler"] == sampler], color=colour, linewidth=1.2)
             ax.set(xlim=_place(part), yscale="log")
         column[-1].locator_params(axis="x", nbins=6)
-        column[-1].set_xlabel(coordinate_label(number, r"\beta"))
+        column[-1].set_xlabel(coefficient_label(number))
     for ax, sampler in zip(axes[:, 0], rows, strict=True):
         ax.set_title(f"{sampler_label(sampler)}, over {sampler_label(BASELINE)} in grey", size=8.8)
     figure.supylabel("posterior density", size="medium")
@@ -88,7 +88,7 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
             ax.set_title(f"{style.label}: acceptance {part['acceptance'].iloc[0]:.2f}")
             ax.update_datalim([(1, corrected.min()), (1, corrected.max())])
             ax.autoscale_view()
-        ax.set_ylabel(coordinate_label(int(part["coordinate"].iloc[0]), r"\beta"))
+        ax.set_ylabel(coefficient_label(int(part["coordinate"].iloc[0])))
     axes[-1].set_xlabel("iteration")
     return with_title(figure, title, str(table["data"].iloc[0]))
 

@@ -162,9 +162,9 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def coordinate_label(number: int, symbol: str = "q") -> str:
-    """Name of a coordinate on an axis, counted from 1 as in the papers."""
-    return f"${symbol}_{{{number}}}$"
+def coefficient_label(number: int) -> str:
+    """Name of a coefficient on an axis, counted from 1 as in the papers."""
+    return rf"$\beta_{{{number}}}$"
 
 
 def sampler_legend(
