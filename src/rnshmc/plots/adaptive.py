@@ -7,10 +7,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import Titles, problem_panels
+from rnshmc.plots.panels import problem_panels
 from rnshmc.plots.style import ALARM, PAPER, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
-from rnshmc.results.names import in_order
+from rnshmc.results.names import Titles, in_order
 
 ADAPTIVE = "arns_hmc"
 BAND = (0.05, 0.95)

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import ROW, Titles, origins_of, problem_panels, problem_ticks, row_places
+from rnshmc.plots.panels import ROW, origins_of, problem_panels, problem_ticks, row_places
 from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_legend, sampler_style
-from rnshmc.results.names import in_order
+from rnshmc.results.names import Titles, in_order
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "values_per_iter": ("exact potential", {"facecolor": INK, "edgecolor": "white"}),

@@ -6,9 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import ROW, Titles, origins_of, problem_ticks, row_places
+from rnshmc.plots.panels import ROW, origins_of, problem_ticks, row_places
 from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import Titles
 
 LEFT, RIGHT = 0.08, 0.4
 """Room on either side of the marks, as shares of the decades between them: a number is a fifth of a panel wide."""

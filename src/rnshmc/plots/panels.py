@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.style import MARKS, WIDTH, mark_origin, plain
+from rnshmc.results.names import Titles
 
-Titles = Mapping[str, str]
-"""Title of each problem."""
 ROW = 0.16
 """Height of a row in inches."""
 

@@ -10,9 +10,9 @@ from rnshmc.plots.style import STAND_IN
 from rnshmc.report.driver_text import driver_text
 from rnshmc.report.escaping import in_markdown
 from rnshmc.report.sections import Row, Section
-from rnshmc.report.table_text import Number, Titles, fixed, means_text, significant
+from rnshmc.report.table_text import Number, fixed, means_text, significant
 from rnshmc.results.estimates import BASELINE
-from rnshmc.results.names import sampler_label
+from rnshmc.results.names import Titles, sampler_label
 from rnshmc.scorecard.published import Published
 
 

@@ -11,11 +11,9 @@ from rnshmc.report.escaping import in_latex, in_markdown
 from rnshmc.results.agreement import pooled
 from rnshmc.results.estimates import Estimate, cells
 from rnshmc.results.metrics import ChainMetrics
-from rnshmc.results.names import sampler_label
+from rnshmc.results.names import Titles, sampler_label
 from rnshmc.results.tables import MIXED_RHAT
 
-Titles = Mapping[str, str]
-"""Title of each problem."""
 BUSY = "†"
 """Mark of seconds measured while other processes kept the machine busy."""
 NOT_MIXED = f"as chains did not mix (R-hat above {MIXED_RHAT}, or a parameter that never moved)"
