@@ -1,5 +1,7 @@
 """Efficiency of every sampler over all problems."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,6 +15,7 @@ from rnshmc.results.names import Titles
 
 LEFT, RIGHT = 0.08, 0.4
 """Room on either side of the marks, as shares of the decades between them: a number is a fifth of a panel wide."""
+LOOK: dict[str, Any] = {"xytext": (9, 0), "textcoords": "offset points", "va": "center", "color": INK, "size": "small"}
 
 
 def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
@@ -56,15 +59,7 @@ def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, colum
         ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
         if pd.notna(row["speedup"]):
             ratio = row[column] / baseline[row["problem"]]
-            ax.annotate(
-                _ratio_text(row["sampler"], ratio),
-                (row[column], place),
-                xytext=(9, 0),
-                textcoords="offset points",
-                va="center",
-                color=INK,
-                size="small",
-            )
+            ax.annotate(_ratio_text(row["sampler"], ratio), (row[column], place), **LOOK)
 
 
 def _ratio_text(sampler: str, ratio: float) -> str:

@@ -84,15 +84,8 @@ def _joint_panel(ax: Axes, cells: pd.DataFrame, x: Interval, y: Interval, *, lab
         part = cells[cells["sampler"] == sampler]
         heights = np.zeros((JOINT_BINS, JOINT_BINS))
         heights[joint_cells(part["y"].to_numpy(), y), joint_cells(part["x"].to_numpy(), x)] = part["density"]
-        ax.contour(
-            joint_places(x),
-            joint_places(y),
-            heights,
-            levels=np.unique(content_levels(heights)),
-            colors=style.colour,
-            linestyles=[style.line],
-            linewidths=1.1,
-        )
+        places, levels = (joint_places(x), joint_places(y)), np.unique(content_levels(heights))
+        ax.contour(*places, heights, levels=levels, colors=style.colour, linestyles=[style.line], linewidths=1.1)
     ax.set(xlim=x, ylim=y)
     _plain(ax, axis="both")
     ax.tick_params(labelleft=labelled)
