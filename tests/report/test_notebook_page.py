@@ -28,12 +28,10 @@ def test_a_notebook_page_needs_nothing_but_itself(tmp_path: Path) -> None:
     first.outputs = [nbformat.v4.new_output("display_data", {"image/png": pixel})]
     path = tmp_path / "bank.ipynb"
     nbformat.write(notebook, path)
-    html = notebook_page(
-        path, TEMPLATES, title="Bank & co", index_title="Report", index_href="index.html", opening="Quick & small."
-    )
+    html = notebook_page(path, TEMPLATES, title="Bank & co", run="a & b", opening="Quick & small.")
     assert "<script" not in html
     assert "<link" not in html
     assert re.findall(r'(?:src|href)="(?!#)([^"]{0,20})', html) == ["index.html", "data:image/png;base6"]
     assert "results/quick" not in html  # the parameters are not for readers
-    assert "<title>Bank &amp; co</title>" in html
+    assert "<title>Bank &amp; co – rnshmc, run “a &amp; b”</title>" in html
     assert html.index("Quick &amp; small.") < html.index("<h2")

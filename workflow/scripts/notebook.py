@@ -32,9 +32,8 @@ with job(snakemake.log[0]):
     page = notebook_page(
         Path(snakemake.output.notebook),
         Path(snakemake.input.template).parent.parent,
-        title=f"{title} – rnshmc, run “{run}”",
-        index_title=f"Report of the run “{run}”",
-        index_href="index.html",
+        title=title,
+        run=run,
         opening=opening,
     )
     Path(snakemake.output.page).write_text(page, encoding="utf-8")

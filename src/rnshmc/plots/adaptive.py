@@ -7,10 +7,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import Titles, origins_of, problem_panels, rows_of
-from rnshmc.plots.style import ALARM, PAPER, WIDTH, log_axis, sampler_legend, sampler_style
+from rnshmc.plots.panels import problem_panels
+from rnshmc.plots.style import ALARM, PAPER, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
-from rnshmc.results.names import in_order
+from rnshmc.results.names import Titles, in_order
 
 ADAPTIVE = "arns_hmc"
 BAND = (0.05, 0.95)
@@ -19,16 +19,10 @@ BAND_ALPHA = 0.2
 
 
 def acceptance_by_training(table: pd.DataFrame, titles: Titles) -> Figure:
-    """Acceptance of adaptive chains against the number of training points (paper A, Fig. 7), one panel per problem.
-
-    The line is the median over chains, the band contains 90% of them; the dashed red line is the mean acceptance of
-    HMC. The table is from `rnshmc.results.adaptation.acceptance_by_training`.
-    """
-    table = table[table["sampler"] == ADAPTIVE]
-    origins, style = origins_of(table), sampler_style(ADAPTIVE)
-    figure = Figure(figsize=(WIDTH, 0.9 + 2.2 * max(rows_of(origins), 1)), layout="constrained")
-    for ax, problem in problem_panels(figure, origins, titles, "training points"):
-        part = table[table["problem"] == problem]
+    """Draw Fig. 7 of paper A from a table of `rnshmc.results.adaptation.acceptance_by_training`."""
+    adaptive, style = table[table["sampler"] == ADAPTIVE], sampler_style(ADAPTIVE)
+    figure, panels = problem_panels(adaptive, titles, "training points", height=2.2, legend=0.9)
+    for ax, part in panels:
         by_size = part.groupby("training_points")["ap"]
         low, middle, high = (by_size.quantile(share) for share in (BAND[0], 0.5, BAND[1]))
         ax.fill_between(low.index, low, high, color=style.colour, alpha=0.25, linewidth=0)
@@ -58,19 +52,13 @@ FIG7 = Drawing(
 
 
 def error_by_time(table: pd.DataFrame, titles: Titles) -> Figure:
-    """Relative error of the mean against running time (paper A, Fig. 8), one panel per problem.
+    """Draw Fig. 8 of paper A from a table of `rnshmc.results.adaptation.error_by_time`.
 
-    Lines are medians over chains, bands extend from the lowest to the highest chain. A surrogate's line begins with a
-    mark where it has taken over in all chains; until then every sampler is HMC. A sampler whose surrogate takes over
-    after the last second of the table has no line. In the table, `rnshmc.results.adaptation.error_by_time`, all chains
-    of a problem have the same seconds.
+    A sampler whose surrogate takes over after the last second of the table has no line.
     """
-    origins = origins_of(table)
-    figure = Figure(figsize=(WIDTH, 0.9 + 2.3 * max(rows_of(origins), 1)), layout="constrained")
-    for ax, problem in problem_panels(figure, origins, titles, "seconds, exploration and fit included"):
-        errors = {
-            str(sampler): _errors(rows) for sampler, rows in table[table["problem"] == problem].groupby("sampler")
-        }
+    figure, panels = problem_panels(table, titles, "seconds, exploration and fit included", height=2.3, legend=0.9)
+    for ax, part in panels:
+        errors = {str(sampler): _errors(rows) for sampler, rows in part.groupby("sampler")}
         ax.set(xscale="log", yscale="log")
         for sampler in in_order(errors):
             _draw(ax, errors[sampler], sampler)

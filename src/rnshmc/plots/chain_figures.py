@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rnshmc.diagnostics.ess import autocorrelation
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import PAPER, WIDTH, mark_origin, plain, sampler_style
+from rnshmc.plots.style import PAPER, WIDTH, sampler_style, with_title
 from rnshmc.results.marginals import selected_coordinates
 from rnshmc.results.posterior import ProblemChains
 
@@ -20,10 +20,7 @@ MAX_LAG = 40
 
 
 def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
-    """Trace of the last `SHOWN` draws of the first chain of each sampler.
-
-    Panels of a sampler without Markov chains say so. `target`, the config's entry, names the coordinates.
-    """
+    """Draw the last draws of the first chain of each sampler; `target`, the config's entry, names the coordinates."""
     coordinates = selected_coordinates(chains.dim)
     figure = Figure(figsize=(WIDTH, 0.6 + 1.05 * len(coordinates)), layout="constrained")
     axes = figure.subplots(len(coordinates), len(chains.chains), sharex=True, sharey="row", squeeze=False)
@@ -39,9 +36,7 @@ def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figu
     for ax, coordinate in zip(axes[:, 0], coordinates, strict=True):
         ax.set_ylabel(coordinate_name(target, coordinate + 1))
     figure.supxlabel("iteration, counted from the end of the chain", size="medium")
-    figure.suptitle(plain(title))
-    mark_origin(figure, chains.origin)
-    return figure
+    return with_title(figure, title, chains.origin)
 
 
 def _no_chain(ax: Axes) -> None:
@@ -60,8 +55,7 @@ TRACES = Drawing(
 
 
 def autocorrelations(chains: ProblemChains, title: str) -> Figure:
-    """Autocorrelation of the kept draws, averaged over chains: median of the coordinates, shaded from minimum to
-    maximum. Samplers without Markov chains are marked."""
+    """Draw the median and range over the coordinates of the autocorrelation, averaged over chains."""
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots(1, len(chains.chains), sharex=True, sharey=True, squeeze=False)[0]
     for ax, sampler in zip(axes, chains.chains, strict=True):
@@ -77,9 +71,7 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
         ax.axhline(0, color="#777777", linewidth=0.8)
     figure.supxlabel("lag (iterations)", size="medium")
     axes[0].set_ylabel("autocorrelation")
-    figure.suptitle(plain(title))
-    mark_origin(figure, chains.origin)
-    return figure
+    return with_title(figure, title, chains.origin)
 
 
 AUTOCORRELATION = Drawing(

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import ROW, Titles, origins_of, problem_panels, problem_ticks, row_places, rows_of
+from rnshmc.plots.panels import ROW, origins_of, problem_panels, problem_ticks, row_places
 from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_legend, sampler_style
-from rnshmc.results.names import in_order
+from rnshmc.results.names import Titles, in_order
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "values_per_iter": ("exact potential", {"facecolor": INK, "edgecolor": "white"}),
@@ -25,16 +25,12 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def evaluations(chains: pd.DataFrame, titles: Titles) -> Figure:
-    """Evaluations per kept iteration, means over chains: costs that do not depend on the machine.
-
-    `chains` is from `rnshmc.results.metrics.metrics_frame`.
-    """
-    origins = origins_of(chains)
+    """Draw mean evaluations per kept iteration, from a table of `rnshmc.results.metrics.read_metrics_frame`."""
     kinds = [kind for kind in KINDS if (chains[kind] > 0).any()]
-    figure = Figure(figsize=(WIDTH, 0.8 + 1.7 * rows_of(origins)), layout="constrained")
-    for ax, problem in problem_panels(figure, origins, titles, "evaluations per kept iteration"):
+    figure, panels = problem_panels(chains, titles, "evaluations per kept iteration", height=1.7, legend=0.8)
+    for ax, part in panels:
         # What is not counted, as gradients of the surrogate in `rnshmc.sample`, has no bar.
-        counts = chains[chains["problem"] == problem].groupby("sampler")[kinds].mean().fillna(0.0)
+        counts = part.groupby("sampler")[kinds].mean().fillna(0.0)
         _evaluation_bars(ax, counts.loc[in_order(counts.index)[::-1]])
     patches = [Patch(label=label, **look) for label, look in map(KINDS.__getitem__, kinds)]
     figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
@@ -65,11 +61,7 @@ EVALUATIONS = Drawing(
 
 
 def acceptance(chains: pd.DataFrame, paper: pd.DataFrame, titles: Titles) -> Figure:
-    """Acceptance probability of every chain, with the printed value where there is one.
-
-    `chains` is from `rnshmc.results.metrics.metrics_frame`, `paper` has the columns problem, sampler and ap of the
-    printed numbers.
-    """
+    """Draw the acceptance of each chain, and the printed one (`rnshmc.scorecard.published.read_acceptance`)."""
     cells = _cells(chains)
     published = paper.set_index(["problem", "sampler"])["ap"]
     figure = Figure(figsize=(WIDTH, 0.9 + ROW * (len(cells) + cells["problem"].nunique())), layout="constrained")

@@ -1,17 +1,21 @@
 """Efficiency of every sampler over all problems."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.panels import ROW, Titles, origins_of, problem_ticks, row_places
+from rnshmc.plots.panels import ROW, origins_of, problem_ticks, row_places
 from rnshmc.plots.style import INK, WIDTH, log_axis, sampler_legend, sampler_style
 from rnshmc.results.estimates import BASELINE
+from rnshmc.results.names import Titles
 
 LEFT, RIGHT = 0.08, 0.4
 """Room on either side of the marks, as shares of the decades between them: a number is a fifth of a panel wide."""
+LOOK: dict[str, Any] = {"xytext": (9, 0), "textcoords": "offset points", "va": "center", "color": INK, "size": "small"}
 
 
 def efficiency(table: pd.DataFrame, errors: pd.DataFrame, titles: Titles) -> Figure:
@@ -40,12 +44,10 @@ def _with_room(values: "pd.Series[float]", errors: "pd.Series[float]") -> tuple[
 
     An error bar that reaches zero has no end on such an axis, and does not count.
     """
-    marks = values[values > 0]
-    if marks.empty:
+    ends = pd.concat([values, values - errors, values + errors])
+    if not (ends > 0).any():
         return 0.1, 10.0
-    lower = values - errors
-    low = np.log10(min(marks.min(), lower[lower > 0].min() if (lower > 0).any() else np.inf))
-    high = np.log10(max(marks.max(), (values + errors).max() if errors.notna().any() else -np.inf))
+    low, high = (np.log10(end) for end in (ends[ends > 0].min(), ends.max()))
     span = max(high - low, 1.0)
     return 10 ** (low - LEFT * span), 10 ** (high + RIGHT * span)
 
@@ -57,15 +59,7 @@ def _efficiency_panel(ax: Axes, table: pd.DataFrame, errors: pd.DataFrame, colum
         ax.errorbar(row[column], place, xerr=error, fmt=style.marker, color=style.colour, capsize=2, markersize=6)
         if pd.notna(row["speedup"]):
             ratio = row[column] / baseline[row["problem"]]
-            ax.annotate(
-                _ratio_text(row["sampler"], ratio),
-                (row[column], place),
-                xytext=(9, 0),
-                textcoords="offset points",
-                va="center",
-                color=INK,
-                size="small",
-            )
+            ax.annotate(_ratio_text(row["sampler"], ratio), (row[column], place), **LOOK)
 
 
 def _ratio_text(sampler: str, ratio: float) -> str:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from scipy.spatial import KDTree
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, PAPER, WIDTH, mark_origin, plain, sampler_style
+from rnshmc.plots.style import INK, PAPER, WIDTH, sampler_style, with_title
 from rnshmc.results.names import in_order
 from rnshmc.results.posterior import ProblemChains
 from rnshmc.run.registry import target_settings
@@ -33,11 +33,9 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mapping[str, Any], title: str) -> Figure:
-    """Logarithm of the diffusion field: posterior mean (above) and standard deviation by one sampler.
+    """Draw the logarithm of the diffusion field; a user's observations have no truth.
 
-    Of the other samplers, the differences from it are shown, on one scale in each row. The dots are the points where
-    the pressure was observed. The truth is omitted for a user's observations. `target` is the config's entry of the
-    target, with its random field.
+    `target` is the config's entry of the target, with its random field.
     """
     field = from_mapping(EllipticSettings, target_settings(target)).random_field()
     means, sds = {}, {}
@@ -62,9 +60,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
         ax.set_xlabel("$x_1$", labelpad=-6)
         ax.set_ylabel("$x_2$", labelpad=-4)
         ax.grid(visible=False)
-    figure.suptitle(plain(title))
-    mark_origin(figure, chains.origin)
-    return figure
+    return with_title(figure, title, chains.origin)
 
 
 def _row(
@@ -122,8 +118,7 @@ def predictive_pressures(forward: ForwardData, predictions: Predictions, title: 
     _sensors(prior, forward, forward.prior_predictive, "Prior", PAPER)
     _sensors(posterior, forward, predictions.pressures, f"Posterior, {style.label}", style.colour)
     prior.set_ylabel("predicted pressure (dimensionless)")
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 def _sensors(ax: Axes, forward: ForwardData, pressures: Array, title: str, colour: str) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, WIDTH, coordinate_label, log_axis, plain, sampler_style
+from rnshmc.plots.style import INK, WIDTH, coefficient_label, log_axis, sampler_style, with_title
 from rnshmc.results.names import in_order
 
 PRIORS = (("#9ecae1", "o"), ("#b2182b", "^"))
@@ -21,14 +21,11 @@ BAND_ALPHA = 0.22
 
 
 def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Figure:
-    """Draws of two coefficients under the prior of the training and under a narrower one, a panel per sampler (Fig. 4).
-
-    The tables are from `draws_table` and `acceptance_table` of `rnshmc.experiments.prior_swap`.
-    """
+    """Draw Fig. 4 from tables of `draws_table` and `acceptance_table` of `rnshmc.experiments.prior_swap`."""
     samplers = in_order(draws["sampler"])
     variances = sorted(draws["prior_variance"].unique(), reverse=True)
     rates = acceptance.set_index(["sampler", "prior_variance"])["acceptance"]
-    x, y = (coordinate_label(int(draws[f"{axis}_coordinate"].iloc[0]), r"\beta") for axis in "xy")
+    x, y = (coefficient_label(int(draws[f"{axis}_coordinate"].iloc[0])) for axis in "xy")
     figure = Figure(figsize=(WIDTH, 3.9), layout="constrained")
     axes = figure.subplots(1, len(samplers), sharex=True, sharey=True, squeeze=False)[0]
     for ax, sampler in zip(axes, samplers, strict=True):
@@ -40,8 +37,7 @@ def prior_swap(draws: pd.DataFrame, acceptance: pd.DataFrame, title: str) -> Fig
         ax.set(title=sampler_style(sampler).label, xlabel=x)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), markerscale=1.6)
     axes[0].set_ylabel(y)
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG4 = Drawing(
@@ -62,10 +58,7 @@ FIG4 = Drawing(
 
 
 def training_losses(table: pd.DataFrame, title: str) -> Figure:
-    """Training loss of networks of several designs: mean over the chains, shaded from minimum to maximum (Fig. 5).
-
-    The table has those of `rnshmc.experiments.network_designs.training_losses` for all chains, one below the other.
-    """
+    """Draw Fig. 5 from tables of `rnshmc.experiments.network_designs.training_losses`, one below the other."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     ax = figure.subplots()
     for network in table["network"].unique():
@@ -79,8 +72,7 @@ def training_losses(table: pd.DataFrame, title: str) -> Figure:
     ax.set(xlabel="epoch", ylabel="training loss", yscale="log")
     log_axis(ax.yaxis)
     ax.legend()
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG5 = Drawing(

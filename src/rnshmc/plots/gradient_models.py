@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import INK, WIDTH, mark_origin, plain, sampler_style, variant_styles
+from rnshmc.plots.style import INK, WIDTH, sampler_style, variant_styles, with_title
 from rnshmc.results.names import in_order
 
 EXACT, NETWORK = "hmc", "nng_hmc"
@@ -15,10 +15,7 @@ BAND_ALPHA = 0.22
 
 
 def training_schedule(table: pd.DataFrame, title: str) -> Figure:
-    """Seconds by draws: HMC until a network is accepted about as often, and that network from then on (Fig. 1).
-
-    The table is from `rnshmc.experiments.training_schedule.schedule_table`.
-    """
+    """Draw Fig. 1 from a table of `rnshmc.experiments.training_schedule.schedule_table`."""
     exact, network = sampler_style(EXACT), sampler_style(NETWORK)
     figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
     ax = figure.subplots()
@@ -29,8 +26,7 @@ def training_schedule(table: pd.DataFrame, title: str) -> Figure:
     ax.plot(trained["draws"], trained["seconds"], "o", color=network.colour, markersize=4, label="training")
     ax.set(xlabel="draws", ylabel="seconds", xlim=(0, table["draws"].max()), ylim=(0, None))
     ax.legend()
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG1 = Drawing(
@@ -48,13 +44,12 @@ FIG1 = Drawing(
 
 
 def series(table: pd.DataFrame, title: str) -> Figure:
-    """A time series (Fig. 6): columns t and y."""
+    """Draw Fig. 6, a time series: columns t and y."""
     figure = Figure(figsize=(WIDTH, 2.4), layout="constrained")
     ax = figure.subplots()
     ax.plot(table["t"], table["y"], color=INK, linewidth=0.6)
     ax.set(xlabel="observation $t$", ylabel="$y_t$", xlim=(table["t"].min(), table["t"].max()))
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG6 = Drawing(
@@ -69,10 +64,7 @@ FIG6 = Drawing(
 
 
 def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
-    """Posterior densities of the length scale and the noise variance of a Gaussian process regression (Fig. 7).
-
-    The table is from `rnshmc.results.network_posteriors.single_marginals`.
-    """
+    """Draw Fig. 7 from a table of `rnshmc.results.network_posteriors.single_marginals`."""
     coordinates = [int(number) for number in table["x_coordinate"].unique()]
     styles = variant_styles(table["sampler"])
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
@@ -90,9 +82,7 @@ def hyperparameters(table: pd.DataFrame, title: str) -> Figure:
     axes[0].set_ylabel("posterior density")
     handles = [Line2D([], [], **style.drawing, label=style.label) for style in styles.values()]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 FIG7 = Drawing(
@@ -108,10 +98,7 @@ FIG7 = Drawing(
 
 
 def predictions(table: pd.DataFrame, title: str) -> Figure:
-    """Predicted mean of a process along a line, and the band that contains it with probability 0.9 (Fig. 8).
-
-    The table is from `rnshmc.experiments.predictions.predictions`.
-    """
+    """Draw Fig. 8 from a table of `rnshmc.experiments.predictions.predictions`."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     ax = figure.subplots()
     for sampler in in_order(table["sampler"]):
@@ -123,8 +110,7 @@ def predictions(table: pd.DataFrame, title: str) -> Figure:
     ax.set(xlabel="$x_1$ (the other inputs 0)", ylabel="$f(x)$: mean and 90% band")
     ax.margins(x=0)
     ax.legend()
-    figure.suptitle(plain(title))
-    return figure
+    return with_title(figure, title)
 
 
 FIG8 = Drawing(

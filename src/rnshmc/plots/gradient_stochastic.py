@@ -1,13 +1,14 @@
 """Histograms and traces of coefficients by several samplers (paper B, Figs. 9 and 10)."""
 
+from typing import Any
+
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, coordinate_label, mark_origin, plain, sampler_style, variant_styles
+from rnshmc.plots.style import WIDTH, coefficient_label, sampler_style, variant_styles, with_title
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import base_sampler, in_order, sampler_label
 
@@ -18,11 +19,7 @@ PADDING, MARGIN = 0.05, 0.06
 
 
 def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
-    """Histograms of each coefficient on a logarithmic scale: a row for each sampler, with that of exact HMC as an area.
-
-    The axis contains the histograms of all samplers that leave the posterior invariant, and the narrowest of the
-    others. The table is from `rnshmc.results.network_posteriors.histogram_table`.
-    """
+    """Draw Fig. 9 from a table of `rnshmc.results.network_posteriors.histogram_table`."""
     coordinates = [int(number) for number in table["coordinate"].unique()]
     rows = [sampler for sampler in in_order(table["sampler"]) if sampler != BASELINE]
     figure = Figure(figsize=(WIDTH, 0.7 + 0.95 * len(rows)), layout="constrained")
@@ -30,35 +27,27 @@ def coefficient_histograms(table: pd.DataFrame, title: str) -> Figure:
     for column, number in zip(axes.T, coordinates, strict=True):
         part = table[table["coordinate"] == number]
         for ax, sampler in zip(column, rows, strict=True):
-            _exact(ax, part[part["sampler"] == BASELINE])
-            _histogram(ax, part[part["sampler"] == sampler], sampler)
+            exact, colour = sampler_style(BASELINE).colour, sampler_style(sampler).colour
+            _histogram(ax, part[part["sampler"] == BASELINE], fill=True, color=exact, alpha=0.2)
+            # Solid, and variants in one colour: each row has one sampler, and dashes would hide the steps.
+            _histogram(ax, part[part["sampler"] == sampler], color=colour, linewidth=1.2)
             ax.set(xlim=_place(part), yscale="log")
         column[-1].locator_params(axis="x", nbins=6)
-        column[-1].set_xlabel(coordinate_label(number, r"\beta"))
+        column[-1].set_xlabel(coefficient_label(number))
     for ax, sampler in zip(axes[:, 0], rows, strict=True):
         ax.set_title(f"{sampler_label(sampler)}, over {sampler_label(BASELINE)} in grey", size=8.8)
     figure.supylabel("posterior density", size="medium")
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
-def _edges(bins: pd.DataFrame) -> npt.NDArray[np.float64]:
-    return np.append(bins["low"].to_numpy(dtype=float), bins["high"].iloc[-1])
-
-
-def _exact(ax: Axes, bins: pd.DataFrame) -> None:
+def _histogram(ax: Axes, bins: pd.DataFrame, **look: Any) -> None:
     if len(bins):
-        ax.stairs(bins["density"], _edges(bins), fill=True, color=sampler_style(BASELINE).colour, alpha=0.2)
-
-
-def _histogram(ax: Axes, bins: pd.DataFrame, sampler: str) -> None:
-    # Solid, and variants in one colour: each row has one sampler, and dashes would hide the steps.
-    ax.stairs(bins["density"], _edges(bins), color=sampler_style(sampler).colour, linewidth=1.2)
+        ax.stairs(bins["density"], np.append(bins["low"], bins["high"].iloc[-1]), **look)
 
 
 def _place(bins: pd.DataFrame) -> tuple[float, float]:
-    """Limits of the axis."""
+    """Limits of an axis that contains the histograms of all samplers that leave the posterior invariant, and the
+    narrowest of the others."""
     ends = bins.groupby("sampler").agg(low=("low", "min"), high=("high", "max"))
     approximate = ends.index.map(base_sampler) == UNCORRECTED
     widths = (ends["high"] - ends["low"]).where(approximate)
@@ -84,11 +73,7 @@ FIG9 = Drawing(
 
 
 def trace_rows(table: pd.DataFrame, title: str) -> Figure:
-    """Traces of one coefficient, a row for each sampler (Fig. 10).
-
-    Samplers with a Metropolis step have the same axes. Those without have their own axes, because they move much
-    farther. The table is from `rnshmc.results.network_posteriors.trace_table`.
-    """
+    """Draw Fig. 10 from a table of `rnshmc.results.network_posteriors.trace_table`."""
     styles = variant_styles(table["sampler"])
     corrected = table.loc[table["sampler"].map(base_sampler) != UNCORRECTED, "value"]
     figure = Figure(figsize=(WIDTH, 0.7 + 1.3 * len(styles)), layout="constrained")
@@ -103,11 +88,9 @@ def trace_rows(table: pd.DataFrame, title: str) -> Figure:
             ax.set_title(f"{style.label}: acceptance {part['acceptance'].iloc[0]:.2f}")
             ax.update_datalim([(1, corrected.min()), (1, corrected.max())])
             ax.autoscale_view()
-        ax.set_ylabel(coordinate_label(int(part["coordinate"].iloc[0]), r"\beta"))
+        ax.set_ylabel(coefficient_label(int(part["coordinate"].iloc[0])))
     axes[-1].set_xlabel("iteration")
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 FIG10 = Drawing(

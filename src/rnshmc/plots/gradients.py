@@ -23,10 +23,7 @@ REACH = 4.3
 def network_banana(
     field: pd.DataFrame, draws: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataFrame
 ) -> Figure:
-    """Draws of both samplers, their forces, and long trajectories driven by either (Fig. 2).
-
-    Arrows are those of `rnshmc.plots.plane.arrows`, tables `rnshmc.experiments.network_banana.NetworkBananaTables`.
-    """
+    """Draw Fig. 2 from the tables of `rnshmc.experiments.network_banana.NetworkBananaTables`."""
     samplers = in_order(acceptance["sampler"])
     figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
     axes = figure.subplots(2, 2, sharex=True, sharey=True)
@@ -84,10 +81,9 @@ FIG2 = Drawing(
 
 
 def network_gaussian(draws: pd.DataFrame, acceptance: pd.DataFrame, *, smallest: float, largest: float) -> Figure:
-    """Draws in the narrowest and the widest coordinate, HMC on top, on the same axes of very different scales (Fig. 3).
+    """Draw Fig. 3 from the tables of `rnshmc.experiments.network_gaussian.NetworkGaussianTables`.
 
-    The tables are `rnshmc.experiments.network_gaussian.NetworkGaussianTables`; `smallest` and `largest` are the
-    variances of the two coordinates, whose ellipses at 1, 2 and 3 standard deviations are drawn.
+    `smallest` and `largest` are the variances of the two coordinates.
     """
     samplers = in_order(acceptance["sampler"])
     narrow, wide = math.sqrt(smallest), math.sqrt(largest)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rnshmc.diagnostics.density import JOINT_BINS, Interval, content_levels, interval_of, joint_cells, joint_places
 from rnshmc.plots.coordinates import coordinate_name
 from rnshmc.plots.drawing import Drawing
-from rnshmc.plots.style import WIDTH, mark_origin, plain, sampler_legend, sampler_style
+from rnshmc.plots.style import WIDTH, sampler_legend, sampler_style, with_title
 from rnshmc.results.marginals import marginal_table, selected_coordinates
 from rnshmc.results.names import in_order, sampler_label
 from rnshmc.results.posterior import ProblemChains
@@ -19,16 +19,15 @@ from rnshmc.types import Array
 
 
 def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Figure:
-    """Marginals of some coordinates (diagonal) and of their pairs (below), samplers overlaid (Fig. 6).
+    """Draw marginals, of Fig. 6 or of a problem, from a table of `rnshmc.results.marginals.marginal_table`.
 
-    Contours contain 50% and 90% of the posterior. Densities are histograms smoothed by a Gaussian of Scott's width. The
-    last row has their differences from the first sampler's, in percent of its peak. The table is from
-    `rnshmc.results.marginals.marginal_table`; `target`, the config's entry, names the coordinates.
+    `target`, the config's entry, names the coordinates.
     """
     single = table[table["y_coordinate"].isna()]
     pairs = table[table["y_coordinate"].notna()]
     coordinates = [int(number) for number in single["x_coordinate"].unique()]
-    intervals = {number: _interval(single, number) for number in coordinates}
+    grids = {number: np.unique(single.loc[single["x_coordinate"] == number, "x"]) for number in coordinates}
+    intervals = {number: interval_of(grid) for number, grid in grids.items()}
     figure = Figure(figsize=(WIDTH, WIDTH + 0.6), layout="constrained")
     size, heights = len(coordinates), [*[1.0] * len(coordinates), 0.6]
     axes = figure.subplots(size + 1, size, squeeze=False, sharex="col", height_ratios=heights)
@@ -44,18 +43,12 @@ def marginals(table: pd.DataFrame, target: Mapping[str, Any], title: str) -> Fig
     _difference_panels(axes[-1], single)
     figure.align_ylabels(axes[:, 0])
     sampler_legend(figure, table["sampler"])
-    figure.suptitle(plain(title))
-    mark_origin(figure, str(table["data"].iloc[0]))
-    return figure
+    return with_title(figure, title, str(table["data"].iloc[0]))
 
 
 def marginals_of_chains(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figure:
     """`marginals` of evenly spaced coordinates, from the chains of a problem."""
     return marginals(marginal_table(chains, selected_coordinates(chains.dim)), target, title)
-
-
-def _interval(single: pd.DataFrame, coordinate: int) -> Interval:
-    return interval_of(np.unique(single.loc[single["x_coordinate"] == coordinate, "x"]))
 
 
 def _marginal_panel(ax: Axes, single: pd.DataFrame, interval: Interval) -> None:
@@ -91,15 +84,8 @@ def _joint_panel(ax: Axes, cells: pd.DataFrame, x: Interval, y: Interval, *, lab
         part = cells[cells["sampler"] == sampler]
         heights = np.zeros((JOINT_BINS, JOINT_BINS))
         heights[joint_cells(part["y"].to_numpy(), y), joint_cells(part["x"].to_numpy(), x)] = part["density"]
-        ax.contour(
-            joint_places(x),
-            joint_places(y),
-            heights,
-            levels=np.unique(content_levels(heights)),
-            colors=style.colour,
-            linestyles=[style.line],
-            linewidths=1.1,
-        )
+        places, levels = (joint_places(x), joint_places(y)), np.unique(content_levels(heights))
+        ax.contour(*places, heights, levels=levels, colors=style.colour, linestyles=[style.line], linewidths=1.1)
     ax.set(xlim=x, ylim=y)
     _plain(ax, axis="both")
     ax.tick_params(labelleft=labelled)

@@ -1,15 +1,14 @@
 """Layouts of figures over all problems: a panel for each problem, or a row for each problem and sampler."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnshmc.plots.style import MARKS, mark_origin, plain
+from rnshmc.plots.style import MARKS, WIDTH, mark_origin, plain
+from rnshmc.results.names import Titles
 
-Titles = Mapping[str, str]
-"""Title of each problem."""
 ROW = 0.16
 """Height of a row in inches."""
 
@@ -21,24 +20,25 @@ def origins_of(table: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def rows_of(problems: Collection[str]) -> int:
-    """Rows of a grid with two columns."""
-    return -(-len(problems) // 2)
-
-
 def problem_panels(
-    figure: Figure, origins: Mapping[str, str], titles: Titles, xlabel: str
-) -> Iterator[tuple[Axes, str]]:
-    """A panel for each problem, two in a row, titled, marked and labelled below."""
-    axes = figure.subplots(max(rows_of(origins), 1), 2, squeeze=False).ravel()
-    for ax in axes[len(origins) :]:
+    table: pd.DataFrame, titles: Titles, xlabel: str, *, height: float, legend: float
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+    """A figure with a panel for each problem, two in a row, titled, marked and labelled below; and each panel's rows.
+
+    `height` and `legend` are the heights of a row of panels and of the legend in inches.
+    """
+    problems = list(table.groupby("problem", sort=False))
+    rows = max(-(-len(problems) // 2), 1)
+    figure = Figure(figsize=(WIDTH, legend + height * rows), layout="constrained")
+    axes = figure.subplots(rows, 2, squeeze=False).ravel()
+    for ax in axes[len(problems) :]:
         ax.set_axis_off()
-    for place, (problem, origin) in enumerate(origins.items()):
-        axes[place].set_title(plain(titles[problem]), size=9)
-        mark_origin(axes[place], origin)
-        if place + 2 >= len(origins):
-            axes[place].set_xlabel(xlabel)
-        yield axes[place], problem
+    for ax, (problem, part) in zip(axes, problems, strict=False):
+        ax.set_title(plain(titles[str(problem)]), size=9)
+        mark_origin(ax, str(part["data"].iloc[0]))
+    for ax in axes[: len(problems)][-2:]:
+        ax.set_xlabel(xlabel)
+    return figure, [(ax, part) for ax, (_, part) in zip(axes, problems, strict=False)]
 
 
 def row_places(table: pd.DataFrame) -> tuple[list[float], dict[str, float]]:

@@ -1,6 +1,6 @@
 """Costs on several MPI ranks, and of the elliptic problem on finer meshes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -34,22 +34,24 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
 
 
 def scaling(table: pd.DataFrame) -> Figure:
-    """Seconds of each piece of work, a dot for each repeat and a line through the medians, and the speed-up.
-
-    The table has `rnshmc.experiments.scaling.COLUMNS`. Hollow dots were measured while other processes used the
-    machine.
-    """
+    """Draw seconds and speed-up of each piece of work, from a table with `rnshmc.experiments.scaling.COLUMNS`."""
     medians = speed_up(table)
     ranks = sorted(table["ranks"].unique())
     figure = Figure(figsize=(WIDTH, 3.8), layout=ConstrainedLayoutEngine(w_pad=0.08))
     seconds, faster = figure.subplots(1, 2)
-    for what, (colour, line, marker) in _looks(medians):
-        rows = medians[medians["what"] == what]
-        _marks(seconds, table[table["what"] == what], ("ranks", "seconds"), colour, marker)
-        seconds.plot(rows["ranks"], rows["seconds"], color=colour, linestyle=line, linewidth=1.2)
+    handles = []
+    for what, (colour, line, marker) in zip(table["what"].unique(), cycle(_LOOKS), strict=False):
+        rows, repeats = medians[medians["what"] == what], table[table["what"] == what]
+        look = {"color": colour, "linestyle": line, "linewidth": 1.2}
+        _marks(seconds, repeats, ("ranks", "seconds"), colour, marker)
+        seconds.plot(rows["ranks"], rows["seconds"], **look)
         _marks(faster, rows, ("ranks", "speed_up"), colour, marker)
-        faster.plot(rows["ranks"], rows["speed_up"], color=colour, linestyle=line, linewidth=1.2)
+        faster.plot(rows["ranks"], rows["speed_up"], **look)
+        label = f"{what}, {repeats['size'].iloc[0]:,} {repeats['unit'].iloc[0]}"
+        handles.append(Line2D([], [], **look, marker=marker, markersize=4, label=label))
     faster.plot(ranks, [count / ranks[0] for count in ranks], color=PAPER, linewidth=0.8, zorder=1)
+    handles.append(Line2D([], [], color=PAPER, linewidth=0.8, label="in proportion to the ranks"))
+    handles += _load_handle(table, "measured under load", marker="o", markersize=4)
     seconds.set(title="Time", ylabel="seconds", yscale="log")
     faster.set(title="Speed-up", ylabel="times faster", ylim=(0, None))
     log_axis(seconds.yaxis)
@@ -57,21 +59,26 @@ def scaling(table: pd.DataFrame) -> Figure:
     for ax in (seconds, faster):
         ax.set(xlabel="MPI ranks", xlim=(ranks[0] - margin, ranks[-1] + margin))
         _ticks(ax, ranks)
-    figure.legend(handles=list(_work_handles(table)), loc="outside lower center", ncols=2, fontsize=7)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
     return figure
 
 
 def mesh_study(table: pd.DataFrame) -> Figure:
-    """Error of the pressure, seconds of a value and gradient, and gain, against the cells along a side.
-
-    The table is from `rnshmc.experiments.mesh_study.mesh_table`. Hollow marks were timed under load.
-    """
+    """Draw errors, seconds and gains by the cells along a side: `rnshmc.experiments.mesh_study.mesh_table`."""
     figure = Figure(figsize=(WIDTH, 3.3), layout=ConstrainedLayoutEngine(w_pad=0.08))
     errors, seconds, gain = figure.subplots(1, 3)
     _errors(errors, table)
+    lines = dict(zip(sorted(table["ranks"].unique()), cycle(_LINES), strict=False))
+    handles = []
     for (solver, ranks), rows in table.groupby(["solver", "ranks"], sort=False):
-        _curve(seconds, rows, "value_and_grad_s", solver, _line(table, ranks))
-        _curve(gain, rows, "gain", solver, _line(table, ranks))
+        colour, marker = _SOLVERS[str(solver)]
+        look = {"color": colour, "linestyle": lines[ranks], "linewidth": 1.2}
+        for ax, column in ((seconds, "value_and_grad_s"), (gain, "gain")):
+            ax.plot(rows["cells"], rows[column], **look)
+            _marks(ax, rows, ("cells", column), colour, marker)
+        label = f"{solver}, {ranks} rank{'s' if ranks != 1 else ''}"
+        handles.append(Line2D([], [], **look, marker=marker, markersize=4, label=label))
+    handles += _load_handle(table, "timed under load", marker="p")
     seconds.set(title="Value and gradient", ylabel="seconds", yscale="log")
     gain.set(title="Gain of RNS-HMC", ylabel="min ESS/s, times that of HMC", ylim=(0, None))
     log_axis(seconds.yaxis)
@@ -80,7 +87,7 @@ def mesh_study(table: pd.DataFrame) -> Figure:
         ax.set(xlabel="cells along a side", xscale="log")
         _ticks(ax, cells)
         ax.set_xticklabels(map(str, cells), fontsize=7)
-    figure.legend(handles=_solver_handles(table), loc="outside lower right", ncols=3, fontsize=7)
+    figure.legend(handles=handles, loc="outside lower right", ncols=3, fontsize=7)
     return figure
 
 
@@ -96,19 +103,10 @@ def _ticks(ax: Axes, values: Sequence[int]) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def _looks(table: pd.DataFrame) -> Iterator[tuple[str, tuple[str, Any, str]]]:
-    return zip(table["what"].unique(), cycle(_LOOKS), strict=False)
-
-
-def _work_handles(table: pd.DataFrame) -> Iterator[Line2D]:
-    for what, (colour, line, marker) in _looks(table):
-        work = table[table["what"] == what].iloc[0]
-        label = f"{what}, {work['size']:,} {work['unit']}"
-        yield Line2D([], [], color=colour, linestyle=line, linewidth=1.2, marker=marker, markersize=4, label=label)
-    yield Line2D([], [], color=PAPER, linewidth=0.8, label="in proportion to the ranks")
-    if table["loaded"].any():
-        label = "measured under load"
-        yield Line2D([], [], color=INK, linestyle="", marker="o", markersize=4, markerfacecolor="none", label=label)
+def _load_handle(table: pd.DataFrame, label: str, **look: Any) -> list[Line2D]:
+    """The entry of hollow marks in a legend, if the figure has any."""
+    hollow = Line2D([], [], color=INK, linestyle="", markerfacecolor="none", label=label, **look)
+    return [hollow] if table["loaded"].any() else []
 
 
 def _errors(ax: Axes, table: pd.DataFrame) -> None:
@@ -119,29 +117,6 @@ def _errors(ax: Axes, table: pd.DataFrame) -> None:
     ax.plot(cells, rows["error_uniform"].iloc[0] * (cells[0] / cells) ** 2, color=PAPER, linewidth=0.8, label="order 2")
     ax.set(title="Error of the pressure", ylabel="largest difference at the sensors", yscale="log")
     ax.legend(fontsize=6.5)
-
-
-def _curve(ax: Axes, rows: pd.DataFrame, column: str, solver: Any, line: Any) -> None:
-    colour, marker = _SOLVERS[solver]
-    ax.plot(rows["cells"], rows[column], color=colour, linestyle=line, linewidth=1.2)
-    _marks(ax, rows, ("cells", column), colour, marker)
-
-
-def _line(table: pd.DataFrame, ranks: Any) -> Any:
-    return _LINES[sorted(table["ranks"].unique()).index(ranks) % len(_LINES)]
-
-
-def _solver_handles(table: pd.DataFrame) -> list[Line2D]:
-    handles = []
-    for solver, ranks in table[["solver", "ranks"]].drop_duplicates().itertuples(index=False):
-        colour, marker = _SOLVERS[solver]
-        label = f"{solver}, {ranks} rank{'s' if ranks > 1 else ''}"
-        look = {"color": colour, "marker": marker, "linestyle": _line(table, ranks)}
-        handles.append(Line2D([], [], **look, markersize=4, linewidth=1.2, label=label))
-    if table["loaded"].any():
-        label = "timed under load"
-        handles.append(Line2D([], [], color=INK, linestyle="", marker="p", markerfacecolor="none", label=label))
-    return handles
 
 
 SCALING = Drawing(

@@ -1,7 +1,7 @@
 """The style of all figures: a colour, a line and a marker for each sampler, distinguishable in grey."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -136,11 +136,9 @@ def _lighter(colour: str, share: float) -> str:
     return to_hex((red, green, blue))
 
 
-@contextmanager
-def theme() -> Iterator[None]:
+def theme() -> AbstractContextManager[None]:
     """Draw in the style of the project, and restore matplotlib's settings afterwards."""
-    with mpl.rc_context(_RC):
-        yield
+    return mpl.rc_context(_RC)
 
 
 def mark_origin(place: Axes | Figure, origin: str) -> None:
@@ -152,14 +150,21 @@ def mark_origin(place: Axes | Figure, origin: str) -> None:
         )
 
 
+def with_title(figure: Figure, title: str, origin: str = "") -> Figure:
+    """The figure with a title, marked if its data are not those of the papers."""
+    figure.suptitle(plain(title))
+    mark_origin(figure, origin)
+    return figure
+
+
 def plain(text: str) -> str:
     """Text of a config as it is shown in a figure, where dollar signs would enclose a formula."""
     return text.replace("$", r"\$")
 
 
-def coordinate_label(number: int, symbol: str = "q") -> str:
-    """Name of a coordinate on an axis, counted from 1 as in the papers."""
-    return f"${symbol}_{{{number}}}$"
+def coefficient_label(number: int) -> str:
+    """Name of a coefficient on an axis, counted from 1 as in the papers."""
+    return rf"$\beta_{{{number}}}$"
 
 
 def sampler_legend(

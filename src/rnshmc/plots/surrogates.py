@@ -31,11 +31,8 @@ MARGIN = 0.25
 
 
 def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:
-    """Surrogates of x^2 / 2, one panel per number of observations: the truth dashed, observations as points (Fig. 1).
-
-    The tables are `rnshmc.experiments.one_dimension.OneDimension`.
-    """
-    sizes = sorted(curves["n"].unique())
+    """Draw Fig. 1 from the tables of `rnshmc.experiments.one_dimension.OneDimension`."""
+    sizes, methods = sorted(curves["n"].unique()), curves["method"].unique()
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
     for ax, n in zip(axes, sizes, strict=True):
@@ -52,11 +49,8 @@ def one_dimension(points: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     handles = [
         Line2D([], [], **TRUTH, label="$x^2/2$"),
         Line2D([], [], color=INK, linestyle="", marker="o", markersize=3, label="observations"),
+        *(Line2D([], [], **sampler_style(name).drawing, label=SURROGATE_LABELS[name]) for name in in_order(methods)),
     ]
-    handles.extend(
-        Line2D([], [], **sampler_style(method).drawing, label=SURROGATE_LABELS[method])
-        for method in in_order(curves["method"])
-    )
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
     return figure
 
@@ -76,12 +70,7 @@ FIG1 = Drawing(
 
 
 def banana(field: pd.DataFrame, trajectories: pd.DataFrame, acceptance: pd.DataFrame) -> Figure:
-    """Forces of the exact and the surrogate potential, and trajectories of HMC and RNS-HMC (Fig. 2).
-
-    Arrows show minus the gradient: its direction, and a length that grows with the logarithm of its norm. Trajectories
-    of the surrogate that leave the plane of the exact ones are cut at the frame. The tables are
-    `rnshmc.experiments.banana.BananaTables`.
-    """
+    """Draw Fig. 2 from the tables of `rnshmc.experiments.banana.BananaTables`."""
     samplers = in_order(acceptance["sampler"])
     places = pd.concat([field, trajectories[trajectories["sampler"] == BASELINE]])
     limits = [(places[name].min() - MARGIN, places[name].max() + MARGIN) for name in NAMES]

@@ -30,12 +30,7 @@ _MAP = "cividis"
 
 
 def gaussian_sweep(points: pd.DataFrame) -> Figure:
-    """Training time, acceptance and efficiency against the size of the training set (Fig. 3).
-
-    Marks are medians over the repeats, bars extend from the 10% to the 90% quantile; exact HMC, which needs no training
-    set, is a horizontal line with the same kind of band. `points` are tables of
-    `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other.
-    """
+    """Draw Fig. 3 from tables of `rnshmc.experiments.gaussian_sweep.sweep_point`, one below the other."""
     methods = in_order(points["method"])
     trained = [method for method in methods if method != BASELINE]
     figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
@@ -93,11 +88,9 @@ FIG3 = Drawing(
 
 
 def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
-    """The heat map of mean acceptance, its cuts outlined, and along each cut the median and 10-90% of the runs.
+    """Draw Fig. 4 or 5: columns d, hidden_units, training_points, run, ap and hmc_ap, a row for each point and run.
 
-    The table has the columns d, hidden_units, training_points, run, ap and hmc_ap: one row for each point of a grid and
-    run. Each of the two cuts has a fixed value on the grid: of the number of hidden units, or of the column up the heat
-    map.
+    Each of the two cuts has a fixed value: of the number of hidden units, or of the column up the heat map.
     """
     row = next(column for column in cuts if column != COLUMN)
     drawing = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(w_pad=0.08))
@@ -108,7 +101,12 @@ def acceptance_sweep(table: pd.DataFrame, cuts: Mapping[str, int]) -> Figure:
         _cut(ax, table[table[column] == cuts[column]], across)
         ax.set_title(f"{_SYMBOLS[column]} = {cuts[column]}")
     panels[0].set_ylabel("acceptance probability")
-    _legend(drawing)
+    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
+    handles = [
+        Line2D([], [], **style.drawing, marker=style.marker, markersize=4, label=f"{style.label}, median and 10-90%"),
+        Line2D([], [], **baseline.drawing, label=f"{baseline.label}, median"),
+    ]
+    drawing.legend(handles=handles, loc="outside lower right", ncols=len(handles))
     return drawing
 
 
@@ -119,10 +117,6 @@ def _heat_map(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
     ax.invert_yaxis()
     ax.set(title="Mean acceptance", xlabel=_NAMES[str(means.columns.name)], ylabel=_NAMES[str(means.index.name)])
     ax.tick_params(length=0, labelrotation=0)
-    _outline_cuts(ax, means, cuts)
-
-
-def _outline_cuts(ax: Axes, means: pd.DataFrame, cuts: Mapping[str, int]) -> None:
     rows, columns = means.shape
     for column, value in cuts.items():
         along_row = column == means.index.name
@@ -137,15 +131,6 @@ def _cut(ax: Axes, rows: pd.DataFrame, across: str) -> None:
     ax.plot(level.index, level, **sampler_style(BASELINE).drawing, linewidth=1.2)
     _quantile_bars(ax, runs["ap"], SURROGATE, markersize=4)
     ax.set(xlabel=_NAMES[across], xlim=(0, 1.04 * rows[across].max()), ylim=(-0.02, 1))
-
-
-def _legend(figure: Figure) -> None:
-    style, baseline = sampler_style(SURROGATE), sampler_style(BASELINE)
-    handles = [
-        Line2D([], [], **style.drawing, marker=style.marker, markersize=4, label=f"{style.label}, median and 10-90%"),
-        Line2D([], [], **baseline.drawing, label=f"{baseline.label}, median"),
-    ]
-    figure.legend(handles=handles, loc="outside lower right", ncols=len(handles))
 
 
 FIG4 = Drawing(

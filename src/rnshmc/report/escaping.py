@@ -27,6 +27,6 @@ def in_markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.splitlines()))
 
 
-def in_latex(text: str) -> str:
+def in_latex(text: object) -> str:
     """Text on one line of LaTeX, also as a cell of a table."""
-    return " ".join(text.splitlines()).translate(_LATEX)
+    return " ".join(str(text).splitlines()).translate(_LATEX)

@@ -1,12 +1,12 @@
 """Why the results of a run may differ from those of the papers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from rnshmc.plots.style import STAND_IN
-from rnshmc.results.names import sampler_label
+from rnshmc.results.names import Titles, sampler_label
 
 QUICK_CHECK = (
     "Quick check on small, partly simulated problems: it shows that the pipeline works; "
@@ -44,11 +44,11 @@ class Limits:
         return "; ".join(text for text, found in reasons.items() if found)
 
 
-def limits(results: pd.DataFrame, titles: Mapping[str, str], paper_draws: float) -> Limits:
+def limits(results: pd.DataFrame, titles: Titles, paper_draws: float) -> Limits:
     """The limits of a run.
 
-    `results` is from `rnshmc.results.tables.results_tables`, `titles` has the title of each problem, and `paper_draws`
-    are the kept draws of the longest chains in the papers, of the problems of the run.
+    `results` is from `rnshmc.results.tables.results_tables`; `paper_draws` are the kept draws of the longest chains in
+    the papers, of the problems of the run.
     """
     origins = results.drop_duplicates("problem").set_index("problem")["data"]
     draws = int(results["draws"].max())

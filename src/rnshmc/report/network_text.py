@@ -12,7 +12,7 @@ from rnshmc.report.escaping import in_markdown
 from rnshmc.report.sections import Row, Section
 from rnshmc.report.table_text import Number, fixed, means_text, significant
 from rnshmc.results.estimates import BASELINE
-from rnshmc.results.names import sampler_label
+from rnshmc.results.names import Titles, sampler_label
 from rnshmc.scorecard.published import Published
 
 
@@ -22,13 +22,10 @@ def reading(section: Section) -> str:
     return f"- {in_markdown(section.title)}: {'; '.join(parts)}."
 
 
-def settings_table(
-    table: pd.DataFrame, problems: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]
-) -> pd.DataFrame:
-    """How each sampler was run, as a table of texts.
+def settings_table(table: pd.DataFrame, problems: Mapping[str, Mapping[str, Any]], titles: Titles) -> pd.DataFrame:
+    """How each sampler in a view of the results was run, as a table of texts.
 
-    `table` is from `rnshmc.results.views`; `problems` has the ``samplers`` and ``surrogates`` of each problem, as in
-    the config, `titles` its title.
+    `problems` has the ``samplers`` and ``surrogates`` of each problem, as in the config.
     """
     rows = []
     for row in table[table["problem"].isin(list(problems))].to_dict("records"):
@@ -58,11 +55,8 @@ def _dynamics(settings: Mapping[str, Any], surrogate: Mapping[str, Any] | None) 
     }
 
 
-def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Each sampler's posterior compared with that of HMC, as a table of texts.
-
-    `agreement` is from `rnshmc.results.agreement.agreement_table`, `titles` has the title of each problem.
-    """
+def readable_agreement(agreement: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The table of agreement with HMC (`rnshmc.results.agreement.agreement_table`) as text."""
     return pd.DataFrame(
         {
             "problem": agreement["problem"].map(titles),
@@ -83,25 +77,19 @@ def readable_agreement(agreement: pd.DataFrame, titles: Mapping[str, str]) -> pd
 def readable_process_table(table: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
     """Table 4 as text: mean acceptance by sampler, dimension and size of the training set, the paper's in brackets.
 
-    `table` has the columns method, d, size and acceptance, a row for each repeat; `numbers` are the published numbers
-    (`rnshmc.scorecard.published.read_published`).
+    `table` has the columns method, d, size and acceptance, a row for each repeat.
     """
-    asked = [
-        (number.arguments, number.printed) for number in numbers if {"method", "d", "size"} <= set(number.arguments)
-    ]
-    printed = {(cell["method"], cell["d"], cell["size"]): value for cell, value in asked}
-    means = table[table["size"] > 0].groupby(["method", "d", "size"])["acceptance"].mean().reset_index()
+    keys = ["method", "d", "size"]
+    printed = {tuple(map(number.arguments.get, keys)): number.printed for number in numbers}
+    means = table[table["size"] > 0].groupby(keys)["acceptance"].mean().reset_index()
     texts = {}
-    for row in means.to_dict("records"):
-        cell = row["method"], row["d"], row["size"]
-        beside = f" [{printed[cell]:.2f}]" if cell in printed else ""
-        key = sampler_label(row["method"]), f"{row['d']} dimensions", f"{row['size']} points"
-        texts[key] = f"{row['acceptance']:.2f}{beside}"
-    index = pd.MultiIndex.from_tuples(texts)
-    return pd.Series(list(texts.values()), index=index).unstack(sort=False)
+    for method, d, size, mean in means.itertuples(index=False):
+        beside = f" [{printed[method, d, size]:.2f}]" if (method, d, size) in printed else ""
+        texts[sampler_label(method), f"{d} dimensions", f"{size} points"] = f"{mean:.2f}{beside}"
+    return pd.Series(texts).unstack(sort=False)
 
 
-def stand_in_warning(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def stand_in_warning(table: pd.DataFrame, titles: Titles) -> str:
     """A Markdown warning that names the problems of a table whose data are stand-ins; empty if there are none."""
     names = [in_markdown(titles[problem]) for problem in table.loc[table["data"] == STAND_IN, "problem"].unique()]
     if not names:

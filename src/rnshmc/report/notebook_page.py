@@ -10,21 +10,18 @@ from traitlets.config import Config
 _CONFIG = Config(TagRemovePreprocessor={"enabled": True, "remove_cell_tags": ["parameters", "injected-parameters"]})
 
 
-def notebook_page(
-    notebook: Path, template_folder: Path, *, title: str, index_title: str, index_href: str, opening: str
-) -> str:
+def notebook_page(notebook: Path, template_folder: Path, *, title: str, run: str, opening: str) -> str:
     """The HTML of an executed notebook, its figures embedded, its code folded and its parameters left out.
 
-    The folder has `style.css` and the nbconvert template `notebook`. The page links back to `index_href`, and `opening`
-    is a sentence above its title; empty for none.
+    The folder has `style.css` and the nbconvert template `notebook`. `opening` is a sentence above the title of the
+    page; empty for none.
     """
     make_exporter: Callable[..., Any] = HTMLExporter
     exporter = make_exporter(template_name="notebook", extra_template_basedirs=[str(template_folder)], config=_CONFIG)
     resources = {
         "page_title": title,
         "page_css": (template_folder / "style.css").read_text(encoding="utf-8"),
-        "index_title": index_title,
-        "index_href": index_href,
+        "run": run,
         "opening": opening,
     }
     page, _ = exporter.from_filename(str(notebook), resources=resources)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from rnshmc.report.pages import render
 from rnshmc.report.scorecard_text import judged, lines, of_items, verdict_sentence
+from rnshmc.results.names import Titles
 from rnshmc.scorecard.card import verdict_counts
 from rnshmc.scorecard.published import Published
 from rnshmc.scorecard.rules import APART
@@ -23,15 +24,14 @@ def scorecard_page(
     card: pd.DataFrame,
     numbers: Sequence[Published],
     papers: Mapping[str, str],
-    titles: Mapping[str, str],
+    titles: Titles,
     draws: int,
     paper_draws: float,
 ) -> str:
     """The HTML of the scorecard, `card`, of the published numbers.
 
-    `template` is a jinja2 template with its includes in the same folder; `papers` and `titles` have the title of each
-    paper, in the order of the page, and of each problem. `draws` and `paper_draws` are kept by the longest chains of
-    the run, and of the papers.
+    `template` is a jinja2 template with its includes in the same folder; `papers` has the title of each paper, in the
+    order of the page. `draws` and `paper_draws` are kept by the longest chains of the run, and of the papers.
     """
     cards = {title: of_items(card, numbers, paper) for paper, title in papers.items()}
     return render(
@@ -45,7 +45,7 @@ def scorecard_page(
     )
 
 
-def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Mapping[str, str]) -> dict[str, Any]:
+def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: Titles) -> dict[str, Any]:
     """The lines of one paper: those that differ, those with a verdict, and the others by why they have none."""
 
     def groups(rows: "pd.Series[bool]") -> Groups:
@@ -62,7 +62,7 @@ def _part(title: str, card: pd.DataFrame, numbers: Sequence[Published], titles: 
     }
 
 
-def _groups(chosen: pd.DataFrame, titles: Mapping[str, str]) -> Groups:
+def _groups(chosen: pd.DataFrame, titles: Titles) -> Groups:
     """The lines under the table, figure or section and the problem that they are about, in the order of the card."""
     problems = chosen["problem"].map(lambda name: f": {titles.get(name, name)}" if name else "")
     groups = chosen.groupby(chosen["heading"] + problems, sort=False)

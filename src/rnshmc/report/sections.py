@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from rnshmc.report.table_text import Number, fixed, plus_minus, significant
-from rnshmc.results.names import sampler_label
+from rnshmc.results.names import Titles, sampler_label
 from rnshmc.results.views import Column, View
 from rnshmc.scorecard.published import Published, printed_cells
 
@@ -42,12 +42,12 @@ class Section:
 
 
 def sections(
-    table: pd.DataFrame, errors: pd.DataFrame, columns: View, numbers: Sequence[Published], titles: Mapping[str, str]
+    table: pd.DataFrame, errors: pd.DataFrame, columns: View, numbers: Sequence[Published], titles: Titles
 ) -> list[Section]:
     """The problems of a view in the order of its rows, without samplers that have no Metropolis step.
 
     `table` and `errors` are the results in the view `columns` and their standard errors (`rnshmc.results.views.view`);
-    `numbers` are the published numbers that are shown, `titles` has the title of each problem.
+    `numbers` are the published numbers that are shown.
     """
     kept = table[table["recipe"] != UNCORRECTED] if "recipe" in table else table
     return [

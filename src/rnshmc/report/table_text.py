@@ -1,7 +1,7 @@
 """Tables as text: Markdown for a page, LaTeX (booktabs) for a paper."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from rnshmc.report.escaping import in_latex, in_markdown
 from rnshmc.results.agreement import pooled
 from rnshmc.results.estimates import Estimate, cells
 from rnshmc.results.metrics import ChainMetrics
-from rnshmc.results.names import sampler_label
+from rnshmc.results.names import Titles, sampler_label
 from rnshmc.results.tables import MIXED_RHAT
 
 BUSY = "†"
@@ -57,11 +57,8 @@ def fixed(decimals: int) -> Callable[[float], str]:
     return lambda value: "–" if pd.isna(value) else f"{value:.{decimals}f}"
 
 
-def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Table 1 as text, in the layout of paper A: one column for the three ESS.
-
-    `table` is the view ``table1`` of `rnshmc.results.views`, `titles` has the title of each problem.
-    """
+def readable_table1(table: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The view ``table1`` of the results as text, in the layout of paper A: one column for the three ESS."""
     count = fixed(0)
     marks = table["loaded"].map({True: _AFTER_NUMBER, False: ""})
     return pd.DataFrame(
@@ -85,11 +82,9 @@ def readable_table1(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFr
     )
 
 
-def readable_network_table(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """The table as text, in the layout of paper B, with both effective sample sizes and both ways to count seconds.
-
-    `table` is the view ``nng_tables`` of `rnshmc.results.views`, `titles` has the title of each problem.
-    """
+def readable_network_table(table: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The view ``nng_tables`` of the results as text, in the layout of paper B, with both effective sample sizes and
+    both ways to count seconds."""
     return pd.DataFrame(
         {
             "problem": table["problem"].map(titles),
@@ -136,11 +131,8 @@ def readable_posterior(metrics: Iterable[ChainMetrics], parameters: Mapping[int,
     )
 
 
-def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Means over the fits of each surrogate as text, with standard errors.
-
-    `table` is from `matching_table`, `titles` has the title of each problem.
-    """
+def readable_matching(table: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """Means of `matching_table` over the fits of each surrogate as text, with standard errors."""
     rows = []
     for (problem, surrogate), fits in table.groupby(["problem", "surrogate"], sort=False):
         error = plus_minus(Estimate.over(fits["variance"]).error)
@@ -158,11 +150,8 @@ def readable_matching(table: pd.DataFrame, titles: Mapping[str, str]) -> pd.Data
     return pd.DataFrame(rows)
 
 
-def readable_diagnostics(diagnostics: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Convergence of each sampler as text, with warnings.
-
-    `diagnostics` is from `rnshmc.results.tables.diagnostics_table`, `titles` has the title of each problem.
-    """
+def readable_diagnostics(diagnostics: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """The table of diagnostics (`rnshmc.results.tables.diagnostics_table`) as text."""
     return pd.DataFrame(
         {
             "problem": diagnostics["problem"].map(titles),
@@ -194,7 +183,7 @@ def busy_note(table: pd.DataFrame) -> str:
     )
 
 
-def unmixed_note(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def unmixed_note(table: pd.DataFrame, titles: Titles) -> str:
     """Why some speed-ups of a view are missing: whose chains did not mix; empty if all did."""
     rows = table.loc[~table["mixed"].astype(bool), ["problem", "sampler"]].to_numpy().tolist()
     if not rows:
@@ -214,13 +203,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 def to_latex(table: pd.DataFrame) -> str:
     """A table of texts as a LaTeX tabular with the rules of booktabs."""
     alignment = "".join("l" if kind else "r" for kind in _is_text(table))
-    body = [_latex_row(row) for row in table.to_numpy().tolist()]
-    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _latex_row(table.columns.tolist()), r"\midrule", *body]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _latex_row(row: Sequence[Any]) -> str:
-    return " & ".join(in_latex(str(text)) for text in row) + r" \\"
+    style = table.style.hide(axis="index").format(in_latex).format_index(in_latex, axis="columns")
+    return style.to_latex(column_format=alignment, hrules=True)
 
 
 def _is_text(table: pd.DataFrame) -> list[bool]:

@@ -24,27 +24,25 @@ FIG8_COLUMNS = ("problem", "sampler", "chain", "iteration", "phase", "seconds", 
 def acceptance_by_training(chains: Iterable[StoredChain], metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
     """Acceptance of adaptive chains as their training sets grow (paper A, Fig. 7): one row per chain and window.
 
-    Windows do not overlap, so that rows of one chain are nearly independent. An acceptance is the mean of the
-    acceptance probabilities in the window, which is less noisy than the share of accepted moves. Its abscissa is the
-    number of training points at the middle of the window: those of the first fit and one for each adaptive iteration
-    since. `hmc_ap` is the mean acceptance of the chains of HMC, whose ``metrics`` these are, on the same problem.
+    Windows do not overlap, so that rows of one chain are nearly independent. The mean acceptance probability in a
+    window is less noisy than the share of accepted moves. `training_points` are those at the middle of the window:
+    those of the first fit and one for each adaptive iteration since. `metrics` are of the chains of HMC.
     """
     exact = {cell[0]: float(np.mean([chain.ap for chain in members])) for cell, members in cells(metrics).items()}
-    parts = [_windows(chain, exact) for chain in chains]
-    return pd.concat(parts, ignore_index=True)[list(FIG7_COLUMNS)] if parts else _empty(FIG7_COLUMNS)
+    parts = [_windows(chain, exact) for chain in chains] or [pd.DataFrame(columns=list(FIG7_COLUMNS))]
+    return pd.concat(parts, ignore_index=True)[list(FIG7_COLUMNS)]
 
 
 def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) -> pd.DataFrame:
     """Relative error of the mean against running time (paper A, Fig. 8): one row per chain and time.
 
-    The times of a problem are the same for all chains: `TIMES` of them, evenly spaced on a logarithmic axis, from the
-    time when every chain has an error to the time when the first sampler ends, so that samplers are compared while all
-    of them run. The error is the chain's last one before that time, at ``iteration``.
+    All chains of a problem have the same `TIMES` times, evenly spaced on a logarithmic axis, from the time when every
+    chain has an error to the time when the first sampler ends. The error is the chain's last one before that time, at
+    ``iteration``; the mean is taken over all states since the beginning of the training set.
 
-    Time starts with the chain. Each iteration of the exploration takes the seconds per iteration of HMC in the timing
-    stage, the fit its processor seconds (which other jobs do not affect), and each later iteration those of the
-    sampler. For every sampler the mean is taken over all states since the beginning of the training set. Raises
-    `StoreError` if a timing is missing, or the chains of a cell do not belong together.
+    Each iteration of the exploration takes the seconds per iteration of HMC in the timing stage, the fit its processor
+    seconds (which other jobs do not affect), and each later iteration those of the sampler. Raises `StoreError` if a
+    timing is missing, or the chains of a cell do not belong together.
     """
     seconds = {cell: row["s_per_iter"].value for cell, row in estimates(metrics, timings).items()}
     clocked: dict[str, list[pd.DataFrame]] = {}
@@ -53,7 +51,7 @@ def error_by_time(metrics: Sequence[ChainMetrics], timings: Sequence[Timing]) ->
             pace = {"explore": seconds[problem, BASELINE], "sample": seconds[problem, sampler]}
             clocked.setdefault(problem, []).extend(_clocked(chain, pace) for chain in chains)
     parts = [part for chains in clocked.values() for part in _at_equal_seconds(chains)]
-    return pd.concat(parts, ignore_index=True)[list(FIG8_COLUMNS)] if parts else _empty(FIG8_COLUMNS)
+    return pd.concat(parts or [pd.DataFrame(columns=list(FIG8_COLUMNS))], ignore_index=True)[list(FIG8_COLUMNS)]
 
 
 def _windows(chain: StoredChain, exact: Mapping[str, float]) -> pd.DataFrame:
@@ -109,7 +107,3 @@ def _at_equal_seconds(chains: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
         for chain in chains
         if len(chain)
     ]
-
-
-def _empty(columns: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(columns=list(columns))

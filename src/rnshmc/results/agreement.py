@@ -39,16 +39,15 @@ def agreement_table(
 ) -> pd.DataFrame:
     """Compare each sampler's posterior with the reference run of its problem, or with HMC's if there is none.
 
-    `against` names the reference. `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
+    `max_abs_z`, `threshold` and `agrees` compare the means within Monte Carlo error
     (`rnshmc.diagnostics.agreement.compare_means`, at `LEVEL` divided by the number of rows); if the minimum ESS of
     either is below `MIN_ESS`, the errors are unreliable and `agrees` is missing. `max_abs_z` and `agrees` are also
     missing if `mixed` is false: the chains of the sampler, or the HMC chains it is compared with, did not mix.
 
-    `shift` and `spread` measure how far apart the posteriors are, regardless of the error: the median over the
-    coordinates of the distance of the means in standard deviations of the reference, and of the factor, at least 1, by
-    which the standard deviations differ. Both are NaN where HMC never moved, and `spread` where the sampler never did.
-    ``unmixed`` are the cells of `rnshmc.results.mixing.unmixed_cells`. Raises `StoreError` if the chains of a row do
-    not belong together.
+    `shift` and `spread` are medians over the coordinates: of the distance of the means in standard deviations of the
+    reference, and of the factor, at least 1, by which the standard deviations differ. Both are NaN where HMC never
+    moved, and `spread` where the sampler never did. ``unmixed`` are the cells of
+    `rnshmc.results.tables.unmixed_cells`. Raises `StoreError` if the chains of a row do not belong together.
     """
     chains = cells(metrics)
     compared_cells = {

@@ -15,9 +15,9 @@ FAINT = 2e-3
 """Cells of a two-dimensional density below this share of its peak are omitted."""
 
 
-def selected_coordinates(dim: int, count: int = 5) -> list[int]:
-    """Evenly spaced coordinates: 1, 11, 21, 31, 41 (counted from 1) of 50, as in paper A's Fig. 6."""
-    chosen = min(count, dim)
+def selected_coordinates(dim: int) -> list[int]:
+    """Five evenly spaced coordinates: 1, 11, 21, 31, 41 (counted from 1) of 50, as in paper A's Fig. 6."""
+    chosen = min(5, dim)
     return [k * (dim // chosen) for k in range(chosen)]
 
 

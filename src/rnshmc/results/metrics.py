@@ -122,10 +122,7 @@ def read_metrics(paths: Iterable[str | Path]) -> list[ChainMetrics]:
 
 
 def read_convergence(paths: Iterable[str | Path]) -> list[Convergence]:
-    """Read the diagnostics written by `write_metrics` from all files, in their order.
-
-    Raises `StoreError` if a file is missing, is not JSON, or its rows have other keys; the message names the file.
-    """
+    """Read the diagnostics written by `write_metrics`, as `read_metrics` reads the chains."""
     return [row for path in paths for row in _read(Path(path), "convergence", Convergence)]
 
 
@@ -159,15 +156,10 @@ def _with_nan(value: Any, kind: Any) -> Any:
     return math.nan if kind is float and value is None else value
 
 
-def metrics_frame(metrics: Iterable[ChainMetrics]) -> pd.DataFrame:
-    """The scalar numbers of each chain, one row per chain; `data` is the origin of the data."""
+def read_metrics_frame(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Read the scalar numbers of each chain, one row per chain; `data` is the origin of the data."""
     rows = [
         {name: value for name, value in vars(chain).items() if isinstance(value, int | float | str)}
-        for chain in metrics
+        for chain in read_metrics(paths)
     ]
     return pd.DataFrame(rows).rename(columns={"origin": "data"})
-
-
-def read_metrics_frame(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """`metrics_frame` of the chains in these files."""
-    return metrics_frame(read_metrics(paths))

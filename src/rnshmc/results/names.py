@@ -1,7 +1,9 @@
-"""Names and order of samplers in tables and figures."""
+"""Names and order of samplers, and titles of problems, in tables and figures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+Titles = Mapping[str, str]
+"""Title of each problem."""
 SAMPLERS = {
     "hmc": "HMC",
     "rmhmc": "RMHMC",

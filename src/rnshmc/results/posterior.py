@@ -27,10 +27,7 @@ class ProblemChains:
 
     @classmethod
     def read(cls, paths: Iterable[str | Path]) -> Self:
-        """Read chain files of one problem, in any order.
-
-        Raises `StoreError` if there are none, one cannot be read, or they belong to several problems or origins.
-        """
+        """Read chain files of one problem, in any order; raises `StoreError` as `of`, or if one cannot be read."""
         return cls.of([read_chain(path) for path in paths])
 
     @classmethod

@@ -1,8 +1,7 @@
 """The tables of a run, from the metrics of its chains and from the timing stage.
 
 Seconds per iteration come from the timing stage alone, which has the machine to itself; everything else comes from the
-chains. All of it covers the kept iterations only, as in the papers' tables. `results_tables` has every number of every
-problem; the tables of the papers are views of it.
+chains. All of it covers the kept iterations only, as in the papers' tables, which are views of `results_tables`.
 """
 
 import json
@@ -44,34 +43,35 @@ def results_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every number of a run, one row per problem and sampler, in the columns `RESULTS_COLUMNS`, and standard errors.
 
-    Means over chains: acceptance, effective sample sizes and calls per iteration (`ChainMetrics`), and `fit_s`, the
-    processor seconds of the training. `s_per_iter` is the median over the blocks of the timing stage. `training_draws`
-    are the iterations of exact HMC before the training. `draws` are kept by each chain.
-
-    With `rnshmc.sample` all evaluations and seconds from the first on are divided among its draws; columns that count
-    along one Markov chain, `sample_s` and `total_s` are NaN.
+    Acceptance, effective sample sizes, calls per iteration (`ChainMetrics`) and `fit_s`, the processor seconds of the
+    training, are means over chains. `s_per_iter` is the median over the blocks of the timing stage. `training_draws`
+    are the iterations of exact HMC before the training. With `rnshmc.sample` all evaluations and seconds are divided
+    among its draws; columns that count along one Markov chain, `sample_s` and `total_s` are NaN.
 
     `sample_s` are the seconds of 10000 iterations. `total_s` includes the start: `training_draws` of HMC, the training,
-    and the rest of the 10000 iterations. `min_ess_per_s` and `median_ess_per_s` are effective draws per second of
-    sampling, and `median_ess_per_s_with_training` divides those of 10000 draws by `total_s`; each speed-up is one of
-    these relative to HMC on the same problem. `published_*` use the problem's ``baseline``: samplers are timed like the
-    published implementation, with its gradients in each leapfrog step, its fixed-point iterations and its evaluations
-    of the target; samplers that the baseline omits keep their own seconds. Without a baseline all are NaN.
+    and the rest of the 10000 iterations. `median_ess_per_s_with_training` divides the effective draws of 10000
+    iterations by `total_s`; each speed-up is an efficiency relative to HMC on the same problem. `published_*` use the
+    problem's ``baseline``: samplers are timed like the published implementation; those that the baseline omits keep
+    their own seconds. Without a baseline all are NaN.
 
-    `min_ess_per_value` is ess_min per call of the exact potential. `mixed` is false for a sampler among `unmixed`
-    (`unmixed_cells`), which has no speed-up; nor has any sampler where that is HMC. `loaded` is whether other work kept
-    the machine busy while seconds were measured; `data` is the origin of the data; `paper`, from `papers`, is empty for
-    a user's problem. Raises `StoreError` if a timing is missing, or the chains of a row differ in data, length, recipe,
-    hidden units or training draws.
+    `mixed` is false for a sampler among `unmixed` (`unmixed_cells`), which has no speed-up; nor has any sampler where
+    that is HMC. `paper`, from `papers`, is empty for a user's problem. Raises `StoreError` if a timing is missing, or
+    the chains of a row differ in data, length, recipe, hidden units or training draws.
 
     Standard errors, in the same rows and columns, are taken over chains, for `s_per_iter` over blocks, and are NaN for
-    a single one; errors of sums, and relative errors of ratios, add in quadrature. HMC's speed-ups are 1 by definition,
-    without error.
+    a single one; errors of sums, and relative errors of ratios, add in quadrature.
     """
     loaded = {(timing.problem, timing.sampler): timing.loaded for timing in timings}
     found = estimates(metrics, timings, unmixed)
     labels = {
-        cell: {**_labels(cell, chains), "paper": papers.get(cell[0], ""), "mixed": cell not in unmixed}
+        # All chains of a cell have the same origin, draws, recipe, hidden units and training draws.
+        cell: {
+            **vars(chains[0]),
+            "chains": len(chains),
+            "data": chains[0].origin,
+            "paper": papers.get(cell[0], ""),
+            "mixed": cell not in unmixed,
+        }
         for cell, chains in cells(metrics).items()
     }
     values, errors = (
@@ -86,20 +86,6 @@ def results_tables(
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(RESULTS_COLUMNS)).astype(_COUNTS)
-
-
-def _labels(cell: Cell, chains: Sequence[ChainMetrics]) -> dict[str, Any]:
-    first = chains[0]
-    return {
-        "problem": cell[0],
-        "sampler": cell[1],
-        "recipe": first.recipe,
-        "hidden_units": first.hidden_units,
-        "training_draws": first.training_draws,
-        "chains": len(chains),
-        "draws": first.draws,
-        "data": first.origin,
-    }
 
 
 def read_results(path: Path) -> pd.DataFrame:

@@ -11,9 +11,6 @@ both definitions of `rnshmc.diagnostics.ess`; for a single chain it is taken to 
 e and a relative variance r^2, V is e r^2, with k - 1 degrees of freedom; it is averaged with `ONE_CHAIN`, which counts
 for `DEGREES` of them. Our mean has the relative variance V / (k e), and a published one of P effective draws in each of
 c chains V / (c P). A published number larger than ours is therefore the more accurate one.
-
-Example: five chains of ours have 55, 80 and 149 effective draws with standard errors of 10, 14 and 21; one chain of the
-paper has 116, 176 and 303. None is reproduced: they are 2.3, 2.8 and 3.1 standard errors apart.
 """
 
 import math

@@ -137,7 +137,8 @@ def _published(source: str, paper: str, row: Mapping[str, str]) -> Published:
             raise DataError(f"{source}, column {column}: empty")
     if row["after_search"] not in ("", "yes"):
         raise DataError(f"{source}, column after_search: expected yes or nothing, got {row['after_search']!r}")
-    texts = {name: row[name] for name in ("item", "heading", "problem", "sampler", "quantity", "where")}
+    names = ("item", "heading", "problem", "sampler", "quantity", "where", "relative_to", "measure", "statement")
+    texts = {name: row[name] for name in names}
     number = Published(
         source=source,
         paper=paper,
@@ -147,10 +148,7 @@ def _published(source: str, paper: str, row: Mapping[str, str]) -> Published:
         chains=_number(source, row, "chains"),
         rule=_rule(source, row),
         after_search=row["after_search"] == "yes",
-        relative_to=row["relative_to"],
-        measure=row["measure"],
         arguments=_arguments(source, row["arguments"]),
-        statement=row["statement"],
         note=row["note"],
     )
     if math.isnan(number.printed) and number.rule.kind not in (*ONE_SIDED, *APART):

@@ -111,12 +111,9 @@ def by_run(rows: pd.DataFrame, values: pd.Series, per: Names) -> "pd.Series[Any]
 
 def over(values: "pd.Series[Any]", per: Names, rows: pd.DataFrame) -> Measured:
     """The mean of independent values."""
-    return Measured.over_runs(values, _kind(per), other_data=rests_on_other_data(rows))
+    kind = _names(per)[-1] if per else "run"
+    return Measured.over_runs(values, kind, other_data=rests_on_other_data(rows))
 
 
 def _names(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def _kind(per: Names) -> str:
-    return _names(per)[-1] if per else "run"
