@@ -13,16 +13,9 @@ import pandas as pd
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from PIL import Image
-from published_tables import (
-    beside_printed,
-    counted,
-    difference_table,
-    grid_beside_printed,
-    lean_speedups,
-    sum_table,
-    verdict_table,
-)
 
+from rnshmc.report.beside_printed import beside_printed, counted, grid_beside_printed, lean_speedups
+from rnshmc.report.scorecard_text import difference_table, sum_table, verdict_table
 from rnshmc.report.table_text import to_markdown, with_error
 from rnshmc.scorecard.card import AFTER_SEARCH, scorecard, verdict_counts
 from rnshmc.scorecard.papers import read_papers

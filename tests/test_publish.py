@@ -11,8 +11,7 @@ from types import ModuleType
 import pandas as pd
 import pytest
 
-from rnshmc.scorecard.reasons import Reason
-from tests.report.test_scorecard_text import card_of_every_kind
+from rnshmc.report.beside_printed import beside_printed, counted, grid_beside_printed, lean_speedups
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,30 +88,7 @@ def test_a_folder_without_a_finished_run_costs_nothing(publish: ModuleType, tmp_
     assert sorted(publish.DOCS.iterdir()) == before
 
 
-def test_verdicts_are_counted_by_item_and_differences_by_reason(publish: ModuleType) -> None:
-    numbers, card = card_of_every_kind()
-    table = publish.verdict_table(card, numbers, "made_up")
-    assert list(table) == [
-        "",
-        "reproduced",
-        "differs",
-        "better than printed",
-        "not judged",
-        "not comparable",
-        "after a search",
-    ]
-    assert table.to_numpy().tolist() == [
-        ["Table 1", "0", "2", "0", "0", "0", "1 of 2"],
-        ["Figure 1", "0", "0", "0", "0", "1", ""],
-    ]
-    why = Reason("", "made_up", "*", "*", "*", "*", side="", reason="another clock; see there")
-    assert publish.difference_table(card, "made_up", [why]).to_numpy().tolist() == [
-        ["table1/bank/rns_hmc", "1", "1", "another clock; see there"],
-        ["table1/bank/rns_hmc", "1", "0", "unexplained"],
-    ]
-
-
-def test_a_number_has_the_printed_one_behind_it(publish: ModuleType) -> None:
+def test_a_number_has_the_printed_one_behind_it() -> None:
     ours = {"ap": 0.7, "ess_min": 10.4, "ess_median": 20.0, "ess_max": 30.0, "speedup": 2.0}
     errors = {"speedup": 0.25}
     card = pd.DataFrame(
@@ -124,22 +100,22 @@ def test_a_number_has_the_printed_one_behind_it(publish: ModuleType) -> None:
         + [("table9/b/hmc", "ap", 1.0, 1.0, float("nan"))],
         columns=["item", "quantity", "printed", "ours", "ours_se"],
     )
-    table = publish.beside_printed(card, {"table9/a": "A"})
+    table = beside_printed(card, {"table9/a": "A"})
     assert table.to_numpy().tolist() == [
         ["A", "HMC", "0.700 [1.40]", "10, 20, 30 [21, 40, 60]", "1 [2]"],
         ["", "NNg-HMC", "0.700 [1.40]", "10, 20, 30 [21, 40, 60]", "2.00 ± 0.25 [4]"],
     ]
 
 
-def test_counts_and_lean_speed_ups_are_those_of_table_1(publish: ModuleType) -> None:
+def test_counts_and_lean_speed_ups_are_those_of_table_1() -> None:
     table = pd.DataFrame(
         [("b", "hmc", 0.5, 1.0), ("a", "hmc", 0.25, 1.0), ("a", "rns_hmc", 0.75, 3.0), ("a", "rns_rmhmc", 1.0, 4.0)],
         columns=["problem", "sampler", "min_ess_per_value", "speedup"],
     )
-    assert publish.counted(table, {"a": "A"}).to_dict("records") == [
+    assert counted(table, {"a": "A"}).to_dict("records") == [
         {"problem": "A", "HMC": "0.25", "RNS-HMC": "0.75", "RNS-RMHMC": "1", "RNS-HMC over HMC": "3"}
     ]
-    assert publish.lean_speedups(table, table.assign(speedup=[0.0, 0.0, 0.5, float("nan")])) == {
+    assert lean_speedups(table, table.assign(speedup=[0.0, 0.0, 0.5, float("nan")])) == {
         "table1/b/hmc": "1",
         "table1/a/hmc": "1",
         "table1/a/rns_hmc": "3.00 ± 0.50",
@@ -147,7 +123,7 @@ def test_counts_and_lean_speed_ups_are_those_of_table_1(publish: ModuleType) -> 
     }
 
 
-def test_a_grid_has_a_row_for_each_dimension_and_a_column_for_each_number_of_points(publish: ModuleType) -> None:
+def test_a_grid_has_a_row_for_each_dimension_and_a_column_for_each_number_of_points() -> None:
     card = pd.DataFrame(
         [
             ("table9/nng_hmc", "ap_d5_n1000", 0.9, 0.85),
@@ -158,7 +134,7 @@ def test_a_grid_has_a_row_for_each_dimension_and_a_column_for_each_number_of_poi
         ],
         columns=["item", "quantity", "printed", "ours"],
     )
-    assert publish.grid_beside_printed(card, "table9").to_dict("list") == {
+    assert grid_beside_printed(card, "table9").to_dict("list") == {
         "method": ["NNg-HMC", "NNg-HMC"],
         "d": [5, 10],
         "500 points": ["0.65 [0.70]", "0.75 [0.80]"],

@@ -1,18 +1,17 @@
 """The scorecard as people read it."""
 
-from dataclasses import replace
-
 import pandas as pd
 
-from rnshmc.report.scorecard_text import verdict_sentence
-from rnshmc.scorecard.published import Published
-from tests.scorecard.conftest import NUMBER
+from rnshmc.report.scorecard_text import difference_table, verdict_sentence, verdict_table
+from rnshmc.scorecard.reasons import Reason
+from tests.scorecard.conftest import Make
+
+WHY = Reason("", "made_up", "*", "*", "*", "*", side="", reason="another clock; see there")
 
 
-def card_of_every_kind() -> tuple[list[Published], pd.DataFrame]:
-    """Some published numbers, and a scorecard with a verdict of each kind."""
-    numbers = [replace(NUMBER, quantity=name) for name in ("ap", "ess_min", "ess_max", "speedup")]
-    numbers += [replace(NUMBER, item="fig1", heading="Figure 1"), replace(NUMBER, paper="another")]
+def test_verdicts_are_counted_by_item_and_differences_by_reason(make: Make) -> None:
+    numbers = [make(quantity=name) for name in ("ap", "ess_min", "ess_max", "speedup")]
+    numbers += [make(item="fig1", heading="Figure 1"), make(paper="another")]
     verdicts = [
         ("differs", False, "another clock; see there; Table 1; over 5 chains"),
         ("reproduced", True, "over 5 chains"),
@@ -33,11 +32,24 @@ def card_of_every_kind() -> tuple[list[Published], pd.DataFrame]:
             for number, cells in zip(numbers, verdicts, strict=True)
         ]
     )
-    return numbers, card
-
-
-def test_a_sentence_has_the_counts_of_verdicts() -> None:
-    _, card = card_of_every_kind()
+    table = verdict_table(card, numbers, "made_up")
+    assert list(table) == [
+        "",
+        "reproduced",
+        "differs",
+        "better than printed",
+        "not judged",
+        "not comparable",
+        "after a search",
+    ]
+    assert table.to_numpy().tolist() == [
+        ["Table 1", "0", "2", "0", "0", "0", "1 of 2"],
+        ["Figure 1", "0", "0", "0", "0", "1", ""],
+    ]
+    assert difference_table(card, "made_up", [WHY]).to_numpy().tolist() == [
+        ["table1/bank/rns_hmc", "1", "1", "another clock; see there"],
+        ["table1/bank/rns_hmc", "1", "0", "unexplained"],
+    ]
     assert verdict_sentence(card[4:5]) == "1 number, not comparable."
     unjudged = card.assign(verdict=["not judged"] * 4 + ["repeat"] * 2)
     assert verdict_sentence(unjudged) == "4 numbers, not judged in this run; 2 numbers, not comparable."

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from rnshmc.scorecard.card import SCORECARD_COLUMNS, scorecard, verdict_counts
+from rnshmc.scorecard.card import SCORECARD_COLUMNS, scorecard, sums, verdict_counts
 from rnshmc.scorecard.measured import Tables
 from rnshmc.scorecard.published import Published
 from rnshmc.scorecard.reasons import Reason
@@ -100,7 +100,8 @@ def test_the_published_numbers_reproduce_themselves(
         "after a search, reproduced": 0,
         "after a search, compared": 0,
     }
-    assert table["verdict"].value_counts().to_dict() == {"reproduced": 22, "another machine": 5, "by construction": 1}
+    by_kind = sums(table)["zhang2017", False]
+    assert by_kind[by_kind > 0].to_dict() == {"reproduced": 22, "another machine": 5, "by construction": 1}
 
 
 def test_effective_sizes_are_scaled_to_the_draws_of_the_paper(

@@ -6,8 +6,10 @@ import pandas as pd
 
 from rnshmc.report.table_text import plus_minus, significant
 from rnshmc.results.names import sampler_label
-from rnshmc.scorecard.card import AFTER_SEARCH, UNEXPLAINED, verdict_counts
-from rnshmc.scorecard.published import Published, by_key
+from rnshmc.scorecard.card import AFTER_SEARCH, UNEXPLAINED, sums, verdict_counts
+from rnshmc.scorecard.published import Key, Published, by_key
+from rnshmc.scorecard.reasons import Reason
+from rnshmc.scorecard.rules import VERDICTS
 
 _QUANTITIES = {
     "ap": "acceptance",
@@ -28,20 +30,15 @@ def lines(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
 
     `card` is from `rnshmc.scorecard.card.scorecard`, `numbers` are the published numbers that its rows are about.
     """
-    rows = zip(card.to_dict("records"), numbers_of(card, numbers), strict=True)
-    return pd.DataFrame([_line(row, number) for row, number in rows], columns=_LINE)
-
-
-def numbers_of(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Published]:
-    """The published number of each row of a scorecard."""
     published = by_key(numbers)
-    return [published[key] for key in zip(card["paper"], card["item"], card["quantity"], strict=True)]
+    return pd.DataFrame([_line(row, published[_key(row)]) for row in card.to_dict("records")], columns=_LINE)
 
 
 def of_items(card: pd.DataFrame, numbers: Sequence[Published], paper: str, *items: str) -> pd.DataFrame:
     """The rows of a scorecard about some items of a paper, or about all of it."""
-    mine = card[card["paper"] == paper]
-    return mine.loc[[not items or number.item in items for number in numbers_of(mine, numbers)]]
+    keys = {number.key for number in numbers if number.paper == paper and (not items or number.item in items)}
+    chosen = pd.Series([_key(row) in keys for row in card.to_dict("records")], index=card.index, dtype=bool)
+    return card[chosen]
 
 
 def judged(card: pd.DataFrame) -> "pd.Series[bool]":
@@ -51,7 +48,8 @@ def judged(card: pd.DataFrame) -> "pd.Series[bool]":
 
 def judged_numbers(card: pd.DataFrame, numbers: Sequence[Published]) -> list[Published]:
     """The published numbers of those tables and problems of which the run judges at least one."""
-    found = numbers_of(card[judged(card)], numbers)
+    published = by_key(numbers)
+    found = [published[_key(row)] for row in card[judged(card)].to_dict("records")]
     places = {(number.paper, number.item, number.problem) for number in found}
     return [number for number in numbers if (number.paper, number.item, number.problem) in places]
 
@@ -61,6 +59,61 @@ def readable_scorecard(card: pd.DataFrame, numbers: Sequence[Published]) -> pd.D
     table = lines(card, numbers)
     table["ours"] = [f"{ours} {error}".strip() for ours, error in zip(table["ours"], table["error"], strict=True)]
     return table[["what", "printed", "ours", "verdict", "note"]].rename(columns={"what": "", "printed": "paper"})
+
+
+def sum_table(card: pd.DataFrame, papers: Mapping[str, str]) -> pd.DataFrame:
+    """Sums of the scorecard by verdict, as text: a column for each paper, and for its numbers after a search, if any.
+
+    `card` is from `rnshmc.scorecard.card.scorecard`, `papers` has the title of each paper by its name.
+    """
+    counts = sums(card)
+    columns = {
+        (f"{title}, {AFTER_SEARCH}" if after else title): counts[paper, after]
+        for paper, title in papers.items()
+        for after in (False, True)
+        if (paper, after) in counts
+    }
+    return pd.DataFrame({"": ["compared", *VERDICTS, "all"], **{title: _sums(of) for title, of in columns.items()}})
+
+
+def _sums(of: "pd.Series[int]") -> list[str]:
+    compared = of["reproduced"] + of["differs"]
+    share = f" ({of['reproduced'] / compared:.1%})" if compared else ""
+    return [str(compared), f"{of['reproduced']}{share}", *(str(of[name]) for name in VERDICTS[1:]), str(of.sum())]
+
+
+def verdict_table(card: pd.DataFrame, numbers: Sequence[Published], paper: str) -> pd.DataFrame:
+    """Counts of the verdicts on each table, figure and section of a paper, as text.
+
+    `card` is from `rnshmc.scorecard.card.scorecard`, `numbers` are the published numbers, `paper` is the paper's name.
+    """
+    mine = of_items(card, numbers, paper)
+    published = by_key(numbers)
+    headings = pd.Series([published[_key(row)].heading for row in mine.to_dict("records")], index=mine.index, dtype=str)
+    return pd.DataFrame([_verdicts(str(heading), rows) for heading, rows in mine.groupby(headings, sort=False)])
+
+
+def difference_table(card: pd.DataFrame, paper: str, reasons: Sequence[Reason]) -> pd.DataFrame:
+    """Why numbers of a paper differ: a row for each reason, with its items and how many numbers, as text.
+
+    `card` is from `rnshmc.scorecard.card.scorecard`, `paper` is the paper's name, and `reasons` are those from which
+    the notes of the card were made (`rnshmc.scorecard.reasons.read_reasons`).
+    """
+    rows = card[(card["paper"] == paper) & (card["verdict"] == "differs")]
+    known = rows["note"].map(
+        lambda note: next((part.reason for part in reasons if note.startswith(part.reason)), UNEXPLAINED)
+    )
+    return pd.DataFrame(
+        [
+            {
+                "differs": ", ".join(dict.fromkeys(item.replace("_unscaled", "") for item in part["item"])),
+                "numbers": str(int((~part["after_search"].astype(bool)).sum())),
+                AFTER_SEARCH: str(int(part["after_search"].sum())),
+                "why": str(why),
+            }
+            for why, part in rows.groupby(known, sort=False)
+        ]
+    )
 
 
 def verdict_sentence(card: pd.DataFrame) -> str:
@@ -75,12 +128,19 @@ def verdict_sentence(card: pd.DataFrame) -> str:
     rest = "".join(
         f"; {name}: {counts[name]}" for name in ("better than printed", "not judged", "not comparable") if counts[name]
     )
-    reproduced, tried = (counts[f"{AFTER_SEARCH}, {name}"] for name in ("reproduced", "compared"))
-    searched = f"; {AFTER_SEARCH}, reproduced: {reproduced} of {tried}" if counts[AFTER_SEARCH] else ""
+    searched = f"; {AFTER_SEARCH}, reproduced: {_searched(counts)}" if counts[AFTER_SEARCH] else ""
     return (
         f"Numbers compared with the paper: {compared}; reproduced: {counts['reproduced']}; "
         f"different: {counts['differs']}{unexplained}{searched}{rest}."
     )
+
+
+def _searched(counts: Mapping[str, int]) -> str:
+    return f"{counts[f'{AFTER_SEARCH}, reproduced']} of {counts[f'{AFTER_SEARCH}, compared']}"
+
+
+def _key(row: Mapping[Hashable, object]) -> Key:
+    return str(row["paper"]), str(row["item"]), str(row["quantity"])
 
 
 def _line(row: Mapping[Hashable, object], number: Published) -> dict[str, object]:
@@ -103,3 +163,11 @@ def _what(number: Published) -> str:
     quantity = _QUANTITIES.get(number.quantity, number.quantity.replace("_", " "))
     relative = f" relative to {sampler_label(number.relative_to)}" if number.relative_to else ""
     return f"{sampler_label(number.sampler)}, {quantity}{relative}"
+
+
+def _verdicts(heading: str, rows: pd.DataFrame) -> dict[str, str]:
+    """The row of one item in `verdict_table`."""
+    counts = verdict_counts(rows)
+    names = ("reproduced", "differs", "better than printed", "not judged", "not comparable")
+    searched = _searched(counts) if counts[AFTER_SEARCH] else ""
+    return {"": heading, **{name: str(counts[name]) for name in names}, AFTER_SEARCH: searched}

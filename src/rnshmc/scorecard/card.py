@@ -63,6 +63,15 @@ def scorecard(
     return pd.DataFrame([_row(pair, reasons, others) for pair in pairs], columns=list(SCORECARD_COLUMNS))
 
 
+def sums(card: pd.DataFrame) -> pd.DataFrame:
+    """Numbers by verdict, a row for each of `VERDICTS`, and by paper: columns (paper, whether after a search)."""
+    return (
+        pd.crosstab(card["verdict"], [card["paper"], card["after_search"].astype(bool)])
+        .reindex(VERDICTS, fill_value=0)
+        .rename_axis(index="", columns=("paper", AFTER_SEARCH))
+    )
+
+
 def verdict_counts(card: pd.DataFrame) -> dict[str, int]:
     """Counts of numbers by verdict; those after a search, and of these the reproduced and compared ones, apart.
 

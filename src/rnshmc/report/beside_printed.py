@@ -1,17 +1,12 @@
-"""Tables of docs/RESULTS.md: our numbers beside the printed ones, and counts of verdicts."""
+"""Tables of docs/RESULTS.md: our numbers beside the printed ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
-from rnshmc.report.scorecard_text import numbers_of, of_items
 from rnshmc.report.table_text import with_error
 from rnshmc.results.estimates import BASELINE
 from rnshmc.results.names import sampler_label
-from rnshmc.scorecard.card import AFTER_SEARCH, UNEXPLAINED, verdict_counts
-from rnshmc.scorecard.published import Published
-from rnshmc.scorecard.reasons import Reason
-from rnshmc.scorecard.rules import VERDICTS
 
 SIZES = ("ess_min", "ess_median", "ess_max")
 
@@ -100,66 +95,3 @@ def grid_beside_printed(card: pd.DataFrame, item: str) -> pd.DataFrame:
     )
     grid = cells.pivot(index=["method", "d"], columns="points", values="text")
     return grid.rename(columns=lambda points: f"{points} points").rename_axis(columns=None).reset_index()
-
-
-def sum_table(card: pd.DataFrame, papers: Mapping[str, str]) -> pd.DataFrame:
-    """Sums of the scorecard by verdict, as text: a column for each paper, and for its numbers after a search, if any.
-
-    `card` is from `rnshmc.scorecard.card.scorecard`, `papers` has the title of each paper by its name.
-    """
-    after = card["after_search"].astype(bool)
-    counts = pd.crosstab(card["verdict"], [card["paper"], after]).reindex(VERDICTS, fill_value=0)
-    columns = {
-        (f"{title}, {AFTER_SEARCH}" if searched else title): counts[paper, searched]
-        for paper, title in papers.items()
-        for searched in (False, True)
-        if (paper, searched) in counts
-    }
-    return pd.DataFrame({"": ["compared", *VERDICTS, "all"], **{title: _sums(of) for title, of in columns.items()}})
-
-
-def _sums(of: "pd.Series[int]") -> list[str]:
-    compared = of["reproduced"] + of["differs"]
-    share = f" ({of['reproduced'] / compared:.1%})" if compared else ""
-    return [str(compared), f"{of['reproduced']}{share}", *(str(of[name]) for name in VERDICTS[1:]), str(of.sum())]
-
-
-def verdict_table(card: pd.DataFrame, numbers: Sequence[Published], paper: str) -> pd.DataFrame:
-    """Counts of the verdicts on each table, figure and section of a paper, as text.
-
-    `card` is from `rnshmc.scorecard.card.scorecard`, `numbers` are the published numbers, `paper` is the paper's name.
-    """
-    mine = of_items(card, numbers, paper)
-    headed = mine.assign(heading=[number.heading for number in numbers_of(mine, numbers)])
-    return pd.DataFrame([_verdicts(str(heading), rows) for heading, rows in headed.groupby("heading", sort=False)])
-
-
-def _verdicts(heading: str, rows: pd.DataFrame) -> dict[str, str]:
-    counts = verdict_counts(rows)
-    names = ("reproduced", "differs", "better than printed", "not judged", "not comparable")
-    reproduced, compared = (counts[f"{AFTER_SEARCH}, {name}"] for name in ("reproduced", "compared"))
-    searched = f"{reproduced} of {compared}" if counts[AFTER_SEARCH] else ""
-    return {"": heading, **{name: str(counts[name]) for name in names}, AFTER_SEARCH: searched}
-
-
-def difference_table(card: pd.DataFrame, paper: str, reasons: Sequence[Reason]) -> pd.DataFrame:
-    """Why numbers of a paper differ: a row for each reason, with its items and how many numbers, as text.
-
-    `card` is from `rnshmc.scorecard.card.scorecard`, `paper` is the paper's name, and `reasons` are those from which
-    the notes of the card were made (`rnshmc.scorecard.reasons.read_reasons`).
-    """
-    rows = card[(card["paper"] == paper) & (card["verdict"] == "differs")]
-    known = rows["note"].map(
-        lambda note: next((part.reason for part in reasons if note.startswith(part.reason)), UNEXPLAINED)
-    )
-    return pd.DataFrame(
-        [
-            {
-                "differs": ", ".join(dict.fromkeys(item.replace("_unscaled", "") for item in part["item"])),
-                "numbers": str(int((~part["after_search"].astype(bool)).sum())),
-                AFTER_SEARCH: str(int(part["after_search"].sum())),
-                "why": str(why),
-            }
-            for why, part in rows.groupby(known, sort=False)
-        ]
-    )
