@@ -58,7 +58,7 @@ NAMED = re.compile(r"^(rnshmc(?:\.\w+){2,})(?::[\w.]+)?$|\bfrom (rnshmc(?:\.\w+)
 LAZY = {(Path("run/registry.py"), "rnshmc.inference.exact.umbridge_potential")}
 """Imported only where a config names such a target: no chain of the papers depends on it."""
 COUNTED = frozenset({".py", ".smk", ".j2", ".css", ".yaml"})
-MOST_LINES, MOST_RULE_FILES = 24886, 10
+MOST_LINES, MOST_RULE_FILES = 24000, 10
 """Lines of ``src`` and ``workflow`` without ``inference``, and files of rules: raised by nobody who has not asked."""
 MOST_NUMBERS = 144
 """Tuned numbers of `rnshmc.sample`: raised by nobody who has not asked."""
