@@ -94,7 +94,7 @@ def _forward_models(runs: Sequence[Verdict]) -> str:
         f"**Forward models**: emulated outputs take {count(min(of[MODEL] for of in medians))} to "
         f"{count(max(of[MODEL] for of in medians))} runs. BayesFast, which also emulates outputs, takes "
         f"{count(min(ratios))} to {count(max(ratios))} times as many. The default now also searches for other "
-        "modes: [later medians](development/tried/goals.md#with-the-shared-numbers-and-the-search-over-the-prior)."
+        "modes: [later medians](development/tried/goals.md#forward-models-with-the-search-over-the-prior)."
     )
 
 
