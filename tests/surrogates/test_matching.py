@@ -42,6 +42,8 @@ def test_an_independent_error_adds_its_variance(states: Array) -> None:
 
 def test_what_cannot_be_compared_is_refused_by_name(states: Array) -> None:
     u = potential(states)
+    with pytest.raises(ParameterError, match=r"one potential for each value of v, got shapes \(199,\) and \(200,\)"):
+        potential_matching(u, u[1:])
     for n in (0, 1):
         with pytest.raises(ParameterError, match=f"the {n} held-out states do not vary"):
             potential_matching(u[:n], u[:n])

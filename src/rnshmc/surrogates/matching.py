@@ -23,9 +23,11 @@ class PotentialMatch:
 def potential_matching(v: Array, u: Array) -> PotentialMatch:
     """Compare a surrogate's values V with exact potentials U, up to a constant (paper A, eqs. 14 and 15).
 
-    Both are at the same held-out draws of the posterior, shape (n,). Raises `ParameterError` if the potentials do not
-    vary: no share can then be stated; `NumericalError` if the variance of V - U is not finite.
+    Both are at the same held-out draws of the posterior, shape (n,). Raises `ParameterError` if the shapes differ, or
+    the potentials do not vary: no share can then be stated; `NumericalError` if the variance of V - U is not finite.
     """
+    if v.shape != u.shape:
+        raise ParameterError(f"u: expected one potential for each value of v, got shapes {u.shape} and {v.shape}")
     potential_variance = float(np.var(u)) if u.size else 0.0
     if not potential_variance > 0:
         raise ParameterError(f"u: the potentials of the {len(u)} held-out states do not vary")
