@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -60,11 +60,6 @@ class Cubic:
         return self.hessian_vjp(q, np.diag(m))
 
 
-def cubic(quadratic: Array) -> Any:
-    """The potential in the place of a network."""
-    return Cubic(quadratic)
-
-
 def rotated(spectrum: list[float]) -> Array:
     """A symmetric matrix with these eigenvalues and eigenvectors along no axis."""
     vectors = ortho_group.rvs(len(spectrum), random_state=stream(3, "tests", "rotation"))
@@ -75,7 +70,7 @@ def rotated(spectrum: list[float]) -> Array:
 def driver(spectrum: list[float], shape: Shape) -> SoftAbsMetric:
     """The metric of a cubic potential; at the origin the spectrum is that of its Hessian or of its diagonal."""
     quadratic = np.diag(spectrum) + 0.1 * (1 - np.eye(len(spectrum))) if shape == "diagonal" else rotated(spectrum)
-    return SoftAbsMetric(cubic(quadratic), shape, SOFTNESS)
+    return SoftAbsMetric(Cubic(quadratic), shape, SOFTNESS)
 
 
 def softabs(x: Array) -> Array:
@@ -203,10 +198,10 @@ def test_it_works_on_a_random_network(
 
 def test_settings_out_of_range_are_refused_by_name() -> None:
     with pytest.raises(ParameterError, match="shape: expected 'full' or 'diagonal', got 'round'"):
-        SoftAbsMetric(cubic(np.eye(2)), "round", SOFTNESS)  # type: ignore[arg-type]
+        SoftAbsMetric(Cubic(np.eye(2)), "round", SOFTNESS)  # type: ignore[arg-type]
     for softness in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(ParameterError, match=f"softness: .* got {softness}"):
-            SoftAbsMetric(cubic(np.eye(2)), "full", softness)
+            SoftAbsMetric(Cubic(np.eye(2)), "full", softness)
 
 
 @pytest.mark.parametrize("shape", ["full", "diagonal"])

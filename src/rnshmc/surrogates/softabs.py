@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy import linalg
 
 from rnshmc.errors import NumericalError, ParameterError
-from rnshmc.surrogates.random_network import RandomNetwork
-from rnshmc.types import Array
+from rnshmc.types import Array, Driver
 
 # Below |t| = 0.1 the next term of the series, 2e-7 t^9, is lost in doubles; above, the closed form loses one digit.
 _SMALL = 0.1
@@ -67,6 +66,25 @@ def _bernoulli_slope(t: Array) -> Array:
 _SAFE = 20.0
 
 
+class CurvedSurrogate(Driver, Protocol):
+    """A surrogate with second and third derivatives, such as `rnshmc.surrogates.random_network.RandomNetwork`."""
+
+    def hessian(self, q: Array) -> Array:
+        """Hessian at ``q``, shape (dim, dim)."""
+
+    def hessian_vjp(self, q: Array, m: Array) -> Array:
+        """Third derivatives contracted with a symmetric ``m`` of shape (dim, dim), as an array of shape (dim,)."""
+
+    def hessian_vjp_factored(self, q: Array, factor: Array) -> Array:
+        """`hessian_vjp` for m = factor factor'."""
+
+    def hessian_diagonal(self, q: Array) -> Array:
+        """Diagonal of the Hessian at ``q``, shape (dim,)."""
+
+    def hessian_diagonal_vjp(self, q: Array, m: Array) -> Array:
+        """`hessian_vjp` for a diagonal matrix, given as ``m`` of shape (dim,)."""
+
+
 class _Curvature(NamedTuple):
     """The metric at one position, and whether it differs from the plain Hessian."""
 
@@ -95,7 +113,7 @@ class SoftAbsMetric:
     `softened` at one q cost one Hessian. No answer depends on what was asked before.
     """
 
-    surrogate: RandomNetwork
+    surrogate: CurvedSurrogate
     shape: Literal["full", "diagonal"]
     softness: float
     _last: list[tuple[bytes, _Curvature]] = field(init=False, repr=False, default_factory=list)
@@ -135,7 +153,7 @@ class SoftAbsMetric:
         return self._last[0][1]
 
 
-def _full(surrogate: RandomNetwork, q: Array, softness: float) -> _Curvature:
+def _full(surrogate: CurvedSurrogate, q: Array, softness: float) -> _Curvature:
     hessian = surrogate.hessian(q)
     try:
         linalg.cholesky(hessian - _SAFE * softness * np.eye(len(hessian)), lower=True, check_finite=False)
@@ -144,7 +162,7 @@ def _full(surrogate: RandomNetwork, q: Array, softness: float) -> _Curvature:
     return _Curvature(hessian, False, surrogate.hessian_vjp_factored)
 
 
-def _soften(surrogate: RandomNetwork, hessian: Array, softness: float) -> _Curvature:
+def _soften(surrogate: CurvedSurrogate, hessian: Array, softness: float) -> _Curvature:
     """H + Q lift(values) Q', where Q' H Q = diag(values)."""
     try:
         values, vectors = linalg.eigh(hessian, check_finite=False)
@@ -163,7 +181,7 @@ def _soften(surrogate: RandomNetwork, hessian: Array, softness: float) -> _Curva
     return _Curvature(hessian + roots @ roots.T, True, vjp)
 
 
-def _diagonal(surrogate: RandomNetwork, q: Array, softness: float) -> _Curvature:
+def _diagonal(surrogate: CurvedSurrogate, q: Array, softness: float) -> _Curvature:
     """The Hessian's diagonal under f."""
     diagonal = surrogate.hessian_diagonal(q)
     slope = 1.0 + lift_slope(diagonal, softness)
