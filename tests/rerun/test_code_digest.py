@@ -104,6 +104,12 @@ class TestCodeDigest:
         path.write_text(path.read_text() + "\nprint('more')\n")
         assert (self.digest(root, "rnshmc.c:C") != before) is counts
 
+    def test_an_upper_case_constant_counts(self, root: Path) -> None:
+        before = self.digest(root, "rnshmc.c:C")
+        registry = root / "src/rnshmc/registry.py"
+        registry.write_text(registry.read_text().replace("'rnshmc.c:C'", "('rnshmc.c:C', True)"))
+        assert self.digest(root, "rnshmc.c:C") != before
+
     def test_another_entry_of_the_same_module_is_another_digest(self, root: Path) -> None:
         assert self.digest(root, "rnshmc.c:C") != self.digest(root, "rnshmc.c:make")
 
@@ -114,6 +120,19 @@ class TestCodeDigest:
     def test_a_missing_entry_is_an_error_that_names_it(self, root: Path) -> None:
         with pytest.raises(ParameterError, match=r"'rnshmc\.absent'"):
             self.digest(root, "rnshmc.absent:C")
+
+
+def test_every_constant_of_the_recipes_counts(tmp_path: Path) -> None:
+    """A recipe's field, such as whether it is driven by mini-batches, shapes chains."""
+    recipes = Path("src/rnshmc/run/recipes.py")
+    for file in ("src/rnshmc/__init__.py", "src/rnshmc/errors.py", str(recipes), "src/rnshmc/run/__init__.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes((ROOT / file).read_bytes())
+    (tmp_path / "script.py").write_text("from rnshmc.run.recipes import recipe\n")
+    before, text = code_digest(Path("script.py"), (), tmp_path), (tmp_path / recipes).read_text()
+    assert "surrogate=None, minibatches=True" in text
+    (tmp_path / recipes).write_text(text.replace("surrogate=None, minibatches=True", "surrogate=None"))
+    assert code_digest(Path("script.py"), (), tmp_path) != before
 
 
 OWN = {
