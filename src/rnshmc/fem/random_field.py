@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.spatial import KDTree
 from threadpoolctl import threadpool_limits
@@ -26,16 +27,15 @@ class RandomField:
 
     points: Array
     """Cell centroids, shape (n, 2)."""
-    vectors: Array
-    """Unit eigenvectors v_i of the n x n kernel matrix, shape (n, d)."""
+    vectors_at: Callable[[npt.NDArray[np.intp]], Array]
+    """Unit eigenvectors v_i of the n x n kernel matrix at some of its rows: a rank of MPI needs those of its cells."""
     eigenvalues: Array
     """lambda_i, largest first, shape (d,)."""
 
     @property
     def modes(self) -> Array:
         """sqrt(lambda_i) v_i at the centroids, (n, d)."""
-        modes: Array = np.sqrt(self.eigenvalues) * self.vectors
-        return modes
+        return self._modes(np.arange(len(self.points)))
 
     def at(self, centroids: Array) -> Array:
         """Modes at some cells, such as those of one rank: row k of the result, shape (m, d), is for ``centroids[k]``.
@@ -45,7 +45,10 @@ class RandomField:
         distance, index = map(np.asarray, KDTree(self.points).query(centroids))
         if len(np.unique(index)) != len(index) or not (distance < 1e-9).all():
             raise ParameterError("centroids must be cells of this random field, each once, in any order")
-        modes: Array = self.modes[index]
+        return self._modes(index)
+
+    def _modes(self, index: npt.NDArray[np.intp]) -> Array:
+        modes: Array = np.sqrt(self.eigenvalues) * self.vectors_at(index)
         return modes
 
 
@@ -81,8 +84,12 @@ def _quadrilaterals(cells: int, modes: int, length_scale: float) -> RandomField:
     order = np.argsort(-products, kind="stable")[:modes]
     first, second = np.divmod(order, cells)
     points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
-    along, up = np.indices((cells, cells)).reshape(2, -1, 1)
-    return RandomField(points, vectors[along, first] * vectors[up, second], products[order])
+
+    def vectors_at(index: npt.NDArray[np.intp]) -> Array:
+        along, up = np.divmod(index[:, None], cells)
+        return np.asarray(vectors[along, first] * vectors[up, second])
+
+    return RandomField(points, vectors_at, products[order])
 
 
 def _triangles(cells: int, modes: int, length_scale: float) -> RandomField:
@@ -97,7 +104,7 @@ def _triangles(cells: int, modes: int, length_scale: float) -> RandomField:
     vectors = np.concatenate([np.hstack([even, odd]), np.hstack([even, -odd])]) / np.sqrt(2.0)
     # If eigenvalues of an even and an odd mode agree to ten digits, the even mode comes first, whatever the rounding.
     order = np.argsort(-np.round(eigenvalues / eigenvalues.max(), 10), kind="stable")[:modes]
-    return RandomField(np.concatenate([lower, upper]), vectors[:, order], eigenvalues[order])
+    return RandomField(np.concatenate([lower, upper]), vectors[:, order].__getitem__, eigenvalues[order])
 
 
 _EXPANSIONS: dict[str, Callable[[int, int, float], RandomField]] = {
