@@ -221,7 +221,7 @@ class TestFinishedRun:
         assert done.returncode == 0, done.stdout[-5000:]
         with zipfile.ZipFile(tmp_path / "report.zip") as report:
             text = "".join(report.read(name).decode(errors="replace") for name in report.namelist())
-        for caption in ("effective sample size", "diffusion field"):
+        for caption in ("effective sample size", "diffusion field", "executed notebook of lr_simulated"):
             assert caption in text
 
 
