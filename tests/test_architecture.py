@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Left to right; a stage may import the stages before it. Stages of one rank stay apart from each other.
 STAGES = (
     ("types", "errors"),
-    ("files", "masking", "random"),
+    ("factors", "files", "masking", "random"),
     ("datasets", "fem"),
     ("targets",),
     ("surrogates",),

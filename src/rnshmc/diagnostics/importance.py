@@ -26,7 +26,7 @@ def pareto_smoothed(log_weights: Array) -> tuple[Array, float]:
 def tail_shape(values: Array) -> float:
     """Tail shape k of nonnegative values, (m,): moments of order below 1 / k exist. NaN if unknown."""
     with np.errstate(divide="ignore"):
-        return pareto_smoothed(np.log(values))[1] if values.any() else math.nan
+        return pareto_smoothed(np.log(np.ascontiguousarray(values)))[1] if values.any() else math.nan
 
 
 # arviz is imported here because it takes two seconds, and many importers only read existing results.

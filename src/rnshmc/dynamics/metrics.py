@@ -6,6 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from rnshmc.errors import NumericalError, ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.types import Array
 
 
@@ -66,8 +67,7 @@ class DenseMetric:
     @property
     def log_det(self) -> float:
         """log det M."""
-        # A copy: the last bit of the logarithm of a strided view depends on its memory address.
-        return 2.0 * float(np.sum(np.log(np.diag(self._chol).copy())))
+        return 2.0 * float(log_diagonal(self._chol).sum())
 
     @property
     def inverse_factor(self) -> Array:

@@ -14,6 +14,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.surrogates.marginal_likelihood import Hyperparameters, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
@@ -91,7 +92,7 @@ def log_likelihood(distances: Distances, targets: Array, hyperparameters: Hyperp
     """
     fitted = _Posterior.of(distances, targets, hyperparameters)
     misfit = fitted.residuals @ (fitted.residuals / fitted.variances) + fitted.mean @ fitted.mean
-    log_determinant = 2.0 * np.log(fitted.factor.diagonal()).sum() + np.log(fitted.variances).sum()
+    log_determinant = 2.0 * log_diagonal(fitted.factor).sum() + np.log(fitted.variances).sum()
     value = -0.5 * float(misfit + log_determinant + len(targets) * np.log(2.0 * np.pi))
     return value, _slopes(fitted, distances, targets, hyperparameters)
 

@@ -11,6 +11,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.surrogates.marginal_likelihood import Hyperparameters, LogLikelihood, data_scales, maximise
 from rnshmc.surrogates.squared_exponential import KernelExpansion, covariance
 from rnshmc.surrogates.training import training_set
@@ -111,7 +112,7 @@ def log_likelihood(squared_distances: Array, targets: Array, hyperparameters: Hy
     # K o D is dK/dlog l up to l^2. The diagonal of D is zero, so the noise in the matrix has no effect.
     stretched = matrix * squared_distances
     factor = _cholesky(matrix)
-    log_determinant = 2.0 * float(np.log(factor.diagonal()).sum())
+    log_determinant = 2.0 * float(log_diagonal(factor).sum())
     weights = linalg.cho_solve((factor, True), targets, check_finite=False)
     value = -0.5 * (float(targets @ weights) + log_determinant + n * np.log(2.0 * np.pi))
 

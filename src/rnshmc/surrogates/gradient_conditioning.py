@@ -11,6 +11,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rnshmc.errors import FitError
+from rnshmc.factors import log_diagonal
 from rnshmc.types import Array
 
 SEARCH_ROWS = 2500
@@ -164,7 +165,7 @@ def _conditioned(
     mean = float(constant @ solved[:, 0] / (constant @ solved[:, 1]))
     weights = solved[:, 0] - mean * solved[:, 1]
     variance = max(float((targets - mean * constant) @ weights) / rows, float(np.finfo(float).tiny))
-    log_likelihood = -0.5 * rows * math.log(variance) - float(np.log(factor.diagonal()).sum())
+    log_likelihood = -0.5 * rows * math.log(variance) - float(log_diagonal(factor).sum())
     log_likelihood += (rows - n) * math.log(length)
     beta = np.zeros((n, dim))
     beta[with_slopes] = weights[n:].reshape(dim, -1).T

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from rnshmc.errors import FitError
+from rnshmc.factors import log_diagonal
 from rnshmc.surrogates.gradient_conditioning import spread, squared_exponential
 from rnshmc.types import Array
 
@@ -152,7 +153,7 @@ def _loss(covariance: Covariance, inputs: Array, outputs: Array) -> float:
 def _minus_log_likelihood(factor: Array, variance: float) -> float:
     """Negative log likelihood per output at the most likely variance of the process, up to a constant."""
     tiny = float(np.finfo(float).tiny)
-    return 0.5 * len(factor) * math.log(max(variance, tiny)) + float(np.log(factor.diagonal()).sum())
+    return 0.5 * len(factor) * math.log(max(variance, tiny)) + float(log_diagonal(factor).sum())
 
 
 def _loss_and_slopes(covariance: Covariance, inputs: Array, outputs: Array) -> tuple[float, Array]:

@@ -9,6 +9,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from rnshmc.errors import DataError, NumericalError
+from rnshmc.factors import log_diagonal
 from rnshmc.files import naming_file
 from rnshmc.targets.checks import check_finite, check_positive, checked_rows, finite, read_arrays
 from rnshmc.types import Array
@@ -103,9 +104,7 @@ class GPRegression:
         return weights
 
     def _value(self, q: Array, factor: Array, weights: Array) -> float:
-        value = float(
-            0.5 * (self._y @ weights) + np.log(np.diagonal(factor)).sum() + 0.5 * self._prior_precision * (q @ q)
-        )
+        value = float(0.5 * (self._y @ weights) + log_diagonal(factor).sum() + 0.5 * self._prior_precision * (q @ q))
         return finite("potential of the Gaussian process regression", value)
 
 

@@ -115,7 +115,7 @@ def excess_variance(centred: Array) -> Array:
     A generalised Pareto law is fitted to the largest |f|, as for importance weights (Vehtari et al. 2024). Where its
     shape is above `LONG`, its second moment up to a quantile that draws hardly reach replaces theirs.
     """
-    columns = np.abs(centred).reshape(len(centred), -1).T
+    columns = np.abs(centred).reshape(len(centred), -1).T.copy()
     return np.array([_excess(column) for column in columns]).reshape(centred.shape[1:])
 
 

@@ -5,6 +5,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import expit, logsumexp
 
+from rnshmc.factors import log_diagonal
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.uncertainty import Tails
@@ -61,7 +62,7 @@ def log_normaliser(posterior: SurrogatePosterior, draws: Array, rng: np.random.G
     z = np.array([posterior.whitening.whiten(chain) for chain in draws])
     halves = z[::2], z[1::2]
     found = [_bridged(posterior, *pair, rng) for pair in (halves, halves[::-1])]
-    jacobian = float(np.log(np.abs(np.diag(posterior.whitening.factor))).sum())
+    jacobian = float(log_diagonal(posterior.whitening.factor).sum())
     value = np.mean([one.value for one in found]) - jacobian - posterior.offset
     # Not independent: of a normal V both have the error (m_1 - m) (m_2 - m) / 2, by the means of the halves.
     error = np.mean([one.standard_error for one in found])
@@ -96,5 +97,5 @@ def _log_ratios(posterior: SurrogatePosterior, draws: Array, mean: Array, factor
     values = np.array([posterior.values_and_gradients(chain)[0] for chain in draws])
     values = np.where(np.isnan(values), np.inf, values)
     standard = solve_triangular(factor, (draws - mean).reshape(-1, len(mean)).T, lower=True)
-    constant = np.log(np.diag(factor)).sum() + 0.5 * len(mean) * np.log(2.0 * np.pi)
+    constant = log_diagonal(factor).sum() + 0.5 * len(mean) * np.log(2.0 * np.pi)
     return np.asarray(0.5 * (standard**2).sum(axis=0).reshape(values.shape) + constant - values)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnshmc.errors import ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.differences import evaluate_with_gradients, noise_at, search_scales, slope_noise
@@ -46,7 +47,7 @@ class Mode:
     @property
     def log_mass(self) -> float:
         """log of the integral of exp(-U) by the normal density of its coordinates (Laplace), up to a constant."""
-        return -self.value - float(np.log(np.abs(np.diag(self.whitening.factor))).sum())
+        return -self.value - float(log_diagonal(self.whitening.factor).sum())
 
     def heights(self, x: Array) -> tuple[Array, Array]:
         """Potential at the rows of x by the quadratic of its coordinates, (k,), and its gradients, (k, d).

@@ -8,6 +8,7 @@ from scipy import optimize
 from scipy.special import logsumexp
 
 from rnshmc.errors import ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.stages.descent import Mode, region_factor
@@ -231,7 +232,7 @@ def _log_mass(potential: EmulatedPotential, z: Array) -> float:
     ahead, behind = heights[1:].reshape(2, -1)
     curvatures = np.clip((ahead + behind - 2.0 * heights[0]) * curvatures, FLAT, curvatures)
     volume = 0.5 * (potential.dim * np.log(2.0 * np.pi) - np.log(curvatures).sum())
-    return float(volume - heights[0] - np.log(np.abs(np.diag(potential.whitening.factor))).sum())
+    return float(volume - heights[0] - log_diagonal(potential.whitening.factor).sum())
 
 
 def _plausible(potential: EmulatedPotential, z: Array, tuning: Surveying) -> Array:

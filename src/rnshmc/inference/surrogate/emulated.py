@@ -200,7 +200,7 @@ def emulate(
     points, kept = training.points[first], runs.where(np.append(first, lowest))
     predictors, read = kept.emulated()
     own = transform.parameters(training.points[lowest])[forward_posterior.inputs :]
-    units = read.observed.curvatures(predictors[-1:], own[None])[0] ** -0.5
+    units = read.observed.curvatures(predictors[-1:].copy(), own[None])[0] ** -0.5
 
     def fitted(inner: Whitening, known: OutputKernel | None) -> OutputKernel:
         return OutputKernel.fit(

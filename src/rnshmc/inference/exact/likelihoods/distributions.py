@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betaln, digamma, erfcx, expit, gammaln, log_expit, log_ndtr, stdtr
 
 from rnshmc.errors import ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.inference.exact.likelihoods.base import FlatData
 from rnshmc.inference.exact.likelihoods.links import CholeskyWhitening, Link, Log, Logit, cholesky
 from rnshmc.types import Array
@@ -173,7 +174,7 @@ def _whitened(data: FlatData, covariance: Array) -> Reading:
             f"covariance: expected shape {(data.size, data.size)} for {data.size} data, got {covariance.shape}"
         )
     link = CholeskyWhitening(cholesky("covariance", covariance[np.ix_(data.present, data.present)]))
-    return link, link.solved(data.values), (np.log(np.diag(link.factor)),)
+    return link, link.solved(data.values), (log_diagonal(link.factor),)
 
 
 def _logarithms(data: FlatData) -> Reading:

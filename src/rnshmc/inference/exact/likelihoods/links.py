@@ -92,7 +92,7 @@ class Log(Link):
 
     def outputs(self, predictors: Array) -> Array:
         """The outputs of the rows, with their sign."""
-        return np.asarray(self.sign * np.exp(predictors))
+        return np.asarray(self.sign * np.exp(np.ascontiguousarray(predictors)))
 
     def slopes(self, outputs: Array) -> Array:
         """1 / F; zero at the floor."""

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from rnshmc.errors import ParameterError
+from rnshmc.factors import log_diagonal
 from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
 from rnshmc.inference.exact.likelihoods.links import checked_covariance, cholesky
 from rnshmc.inference.given import numbers
@@ -115,8 +116,8 @@ class NormalPrior(Prior):
             else:
                 gradients = linalg.cho_solve((self.factor, True), offset.T, check_finite=False).T
                 values = 0.5 * (offset * gradients).sum(axis=1)
-        spreads = self.sd if self.factor is None else np.diag(self.factor)
-        values = values + float(np.log(spreads).sum()) + len(self.mean) * LOG_ROOT_2PI
+        log_spreads = np.log(self.sd) if self.factor is None else log_diagonal(self.factor)
+        values = values + float(log_spreads.sum()) + len(self.mean) * LOG_ROOT_2PI
         good = np.isfinite(values)
         return np.where(good, values, np.inf), np.where(good[:, None], gradients, 0.0)
 

@@ -167,7 +167,7 @@ def _product(prior: Mapping[Any, Any], names: Sequence[str]) -> _Product:
             )
     for word, entries in named.items():
         indices = np.array([column for column, _ in entries], dtype=np.intp)
-        groups.append((indices, named_prior(word, np.array([numbers for _, numbers in entries]).T)))
+        groups.append((indices, named_prior(word, np.array([numbers for _, numbers in entries]).T.copy())))
     return _Product(len(names), tuple(groups))
 
 
