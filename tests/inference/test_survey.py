@@ -18,9 +18,10 @@ from rnshmc.inference.stages.emulation import Survey, seek, survey
 from rnshmc.inference.stages.starts import PriorDraws, prior_draws
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import z_bound
-from tests.inference.model_cases import Counted
+from tests.inference.model_cases import Counted, imaged_data, imaging
 
 TIMES = np.linspace(0.5, 2.0, 5)
 SD, MEAN = 0.1, 0.15
@@ -106,11 +107,11 @@ def test_a_search_beside_a_mode_finds_the_other_in_nine_of_ten_seeds() -> None:
 
 
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:
-    brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=0, rounds=1))
-    brief, whole = searched(1, drawn(1), brief_search), searched(1, drawn(1))
-    assert brief.elsewhere > UNSEEN
-    assert whole.elsewhere < DEFAULT.surveying.left
-    assert brief.runs < whole.runs
+    brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=(1, 0), rounds=1))
+    brief, whole = ([searched(seed, drawn(seed), tuning) for seed in range(8)] for tuning in (brief_search, DEFAULT))
+    assert max(one.elsewhere for one in brief) > UNSEEN
+    assert max(one.elsewhere for one in whole) < DEFAULT.surveying.left
+    assert all(one.runs < other.runs for one, other in zip(brief, whole, strict=True))
 
 
 def test_one_mode_takes_at_most_a_third_more_runs_with_the_search() -> None:
@@ -158,10 +159,12 @@ def test_a_budget_that_ends_in_the_search_leaves_draws() -> None:
 def test_rows_in_two_modes_share_their_runs() -> None:
     forward = Counted(mirrored)
     result = rnshmc.sample(model(forward), [[1.0, 0.0], [-1.0, 0.0]], draws=1000, progress_bar=False)
+    one = rnshmc.sample(model(Counted(mirrored)), [1.0, 0.0], draws=1000, modes=False, progress_bar=False)
     mean, _, _ = exact()
     assert len(result.outcome.modes) == 2
     assert (np.abs(result.mean.value - mean) < z_bound(2) * result.mean.standard_error).all()
-    assert len(forward.asked) < 150
+    # Twice as many as one mode, and those of the search.
+    assert len(forward.asked) <= 2 * one.spent.units + result.outcome.surveyed
     assert result.verdict.level == "good", str(result.verdict)
 
 
@@ -177,3 +180,11 @@ def test_a_model_that_fails_at_most_drawn_starts_is_searched_from_the_others() -
     assert "evaluations failed and count as density 0" in str(result.verdict)
     assert (np.abs(result.mean.value - mean) < z_bound(2) * result.mean.standard_error).all()
     assert abs(result.log_evidence.value - evidence) < z_bound() * result.log_evidence.standard_error
+
+
+def test_a_search_of_few_inputs_sees_the_mode_on_the_other_side() -> None:
+    """With two runs for each input before the first round, this data set hid 90% of the mass."""
+    data = imaged_data(stream(25, "calibration", "modes", "7"))
+    results = [rnshmc.sample(imaging(data), [0.0, 1.0], draws=200, seed=k, progress_bar=False) for k in range(4)]
+    # Of searches that find it with a probability of 0.9, three of four miss it by chance less than once in 250.
+    assert sum(len(one.outcome.modes) == 2 for one in results) >= 2

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize
+from scipy.cluster.vq import kmeans2
+from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from rnshmc.errors import ParameterError
@@ -185,8 +187,9 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
     which nothing is found or left open. Raises FitError if the outputs cannot be emulated.
     """
     own = tuning.surveying
-    whitening, points, runs = Whitening.of_draws(draws.points), draws.points[: own.first * archive.dim], 0
+    whitening, runs = Whitening.of_draws(draws.points), 0
     z, found, certain, quiet = whitening.whiten(draws.points), whitening.whiten(modes), len(modes), 0
+    points = draws.points[_scattered(z, own.first[0] + own.first[1] * archive.dim, rng)]
     for _ in range(own.rounds):
         runs += len(archive.evaluate(points, SURVEY))
         training = archive.training()
@@ -205,6 +208,12 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
             break
     kept = minima.places[minima.known & (minima.log_masses > -own.highest)]
     return Survey(whitening.unwhiten(kept), runs, minima.elsewhere)
+
+
+def _scattered(z: Array, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Indices of the rows of z, (n, d), nearest to the centres of ``count`` clusters: each stands for a part."""
+    centres, _ = kmeans2(z, min(count, len(z)), minit="++", seed=rng)
+    return np.asarray(np.unique(cdist(centres, z).argmin(axis=1)))
 
 
 def _minima(potential: EmulatedPotential, z: Array, starts: Array, log_weights: Array, tuning: Surveying) -> _Minima:
