@@ -4,7 +4,8 @@
 
 A source in a plate is observed by fifteen sensors that hardly distinguish it from its mirror image, and a sum of two
 exponentials may exchange its terms. Shares are those of the smaller mode; a run misses it if it finds only one mode.
-For comparison there are the runs without the search. The last rows are of a model with one mode.
+For comparison there are the runs without the search. On the line, a source is two standard deviations of the prior
+from the middle, and the start is on the side of its weaker image. The last rows are of a model with one mode.
 """
 
 import argparse
@@ -13,12 +14,15 @@ from collections.abc import Callable
 import numpy as np
 
 import rnshmc
+from rnshmc.random import stream
 from rnshmc.types import Array
 
 SENSORS = np.array([(x, y) for x in (0.1, 0.3, 0.5, 0.7, 0.9) for y in (0.2, 0.5, 0.8)])
 TIMES = np.array([0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
 SOURCE = {"x": ("uniform", 0, 1), "y": ("uniform", 0, 1), "w": ("normal", 0, 1), "sigma": ("halfnormal", 0.2)}
 START = {"x": 0.4, "y": 0.7, "w": 0.2, "sigma": 0.05}
+LINE = np.linspace(-2.5, 2.5, 9)
+LINE_SD = 0.15
 RATES = {"a": ("lognormal", 0, 1), "k": ("lognormal", 0, 1), "b": ("lognormal", 0, 1), "l": ("lognormal", 0, 1)}
 
 
@@ -38,6 +42,23 @@ def reflected(x: Array) -> Array:
 def exchanged(x: Array) -> Array:
     """A sum of two exponentials."""
     return np.asarray(x[0] * np.exp(-x[1] * TIMES) + x[2] * np.exp(-x[3] * TIMES))
+
+
+def imaged(x: Array) -> Array:
+    """A source of amplitude exp(x0) at x1 on a line, and its weaker image at -x1: outputs (9,), or (..., 9)."""
+    own, image = (np.exp(-((LINE - np.asarray(place)[..., None]) ** 2) / 0.5) for place in (x[1], -x[1]))
+    return np.asarray(np.exp(x[0])[..., None] * (own + 0.85 * image))
+
+
+def imaged_data(k: int) -> Array:
+    """Data of `imaged` at a draw of the prior of `imaging`."""
+    rng = stream(25, "calibration", "modes", str(k))
+    return imaged(rng.normal(0.0, (0.5, 1.0))) + LINE_SD * rng.standard_normal(len(LINE))
+
+
+def imaging(k: int) -> rnshmc.Model:
+    prior = {"a": ("normal", 0.0, 0.5), "y": ("normal", 0.0, 1.0)}
+    return rnshmc.Model(imaged, imaged_data(k), likelihood=rnshmc.Gaussian(sd=LINE_SD), prior=prior)
 
 
 def source(forward: Callable[[Array], Array]) -> rnshmc.Model:
@@ -66,9 +87,10 @@ CASES: dict[str, tuple[Callable[[], rnshmc.Model], dict[str, float], int]] = {
     "folded plate": (lambda: source(folded), START, 2),
     "reflected source": (lambda: source(reflected), START, 2),
     "two exponentials": (rates, {"a": 2.0, "k": 0.4, "b": 1.0, "l": 1.5}, 2),
+    "line": (lambda: imaging(26), {"a": 0.0, "y": 1.0}, 2),
     "rise": (rise, {"rise": 5.0, "rate": 0.5, "noise": 0.5}, 1),
 }
-"""Models, starts, in the larger mode where there are two, and numbers of modes."""
+"""Models, starts, in the larger mode of a plate and of two exponentials, and numbers of modes."""
 
 
 def main() -> None:

@@ -21,29 +21,11 @@ TIMES = np.linspace(0.25, 4.0, 12)
 DATA = 2.0 * np.exp(-TIMES) + np.random.default_rng(3).normal(0.0, 0.1, 12)
 MATRIX = np.random.default_rng(4).normal(size=(7, 3))
 NAMES = ("a", "r", "sigma")
-SENSORS = np.linspace(-2.5, 2.5, 9)
-SENSOR_SD = 0.15
 
 
 def decay(x: Array) -> Array:
     """Amplitude exp(x0), rate exp(x1)."""
     return np.asarray(np.exp(x[0] - np.exp(x[1]) * TIMES))
-
-
-def imaged(x: Array) -> Array:
-    """A source of amplitude exp(x0) at x1 on a line, and its weaker image at -x1: outputs (9,), or (..., 9)."""
-    own, image = (np.exp(-((SENSORS - np.asarray(place)[..., None]) ** 2) / 0.5) for place in (x[1], -x[1]))
-    return np.asarray(np.exp(x[0])[..., None] * (own + 0.85 * image))
-
-
-def imaged_data(rng: np.random.Generator) -> Array:
-    """Data of `imaged` at a draw of the prior of `imaging`."""
-    return imaged(rng.normal(0.0, (0.5, 1.0))) + SENSOR_SD * rng.standard_normal(len(SENSORS))
-
-
-def imaging(data: Array) -> Model:
-    prior = {"a": ("normal", 0.0, 0.5), "y": ("normal", 0.0, 1.0)}
-    return rnshmc.Model(imaged, data, likelihood=rnshmc.Gaussian(sd=SENSOR_SD), prior=prior)
 
 
 class Counted:

@@ -8,13 +8,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from modes import LINE_SD, imaged, imaged_data, imaging
 from scipy.stats import chi2
 
 import rnshmc
 from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import FAILURE
-from tests.inference.model_cases import SENSOR_SD, imaged, imaged_data, imaging
 
 pytestmark = pytest.mark.calibration
 
@@ -62,10 +62,9 @@ def decay_moments(data: Array) -> Moments:
 
 def two_sided(k: int) -> tuple[rnshmc.Result, Moments]:
     """The result for data set k of a source and its image, and exact means and variances of a and y."""
-    data = imaged_data(stream(25, "calibration", "modes", str(k)))
-    result = rnshmc.sample(imaging(data), [0.0, 1.0], draws=DRAWS, seed=k, progress_bar=False)
+    result = rnshmc.sample(imaging(k), [0.0, 1.0], draws=DRAWS, seed=k, progress_bar=False)
     a, y = np.meshgrid(np.linspace(-3.0, 3.0, 201), np.linspace(-5.0, 5.0, 1001), indexing="ij")
-    misfit = ((imaged(np.array([a, y])) - data) ** 2).sum(axis=-1) / SENSOR_SD**2
+    misfit = ((imaged(np.array([a, y])) - imaged_data(k)) ** 2).sum(axis=-1) / LINE_SD**2
     return result, moments(-0.5 * (misfit + (a / 0.5) ** 2 + y**2), (a, y))
 
 

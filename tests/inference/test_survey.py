@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from modes import imaging
 from scipy.stats import binom
 
 import rnshmc
@@ -18,10 +19,9 @@ from rnshmc.inference.stages.emulation import Survey, seek, survey
 from rnshmc.inference.stages.starts import PriorDraws, prior_draws
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT, Tuning
-from rnshmc.random import stream
 from rnshmc.types import Array
 from tests.conftest import z_bound
-from tests.inference.model_cases import Counted, imaged_data, imaging
+from tests.inference.model_cases import Counted
 
 TIMES = np.linspace(0.5, 2.0, 5)
 SD, MEAN = 0.1, 0.15
@@ -184,7 +184,6 @@ def test_a_model_that_fails_at_most_drawn_starts_is_searched_from_the_others() -
 
 def test_a_search_of_few_inputs_sees_the_mode_on_the_other_side() -> None:
     """With two runs for each input before the first round, this data set hid 90% of the mass."""
-    data = imaged_data(stream(25, "calibration", "modes", "7"))
-    results = [rnshmc.sample(imaging(data), [0.0, 1.0], draws=200, seed=k, progress_bar=False) for k in range(4)]
+    results = [rnshmc.sample(imaging(7), [0.0, 1.0], draws=200, seed=k, progress_bar=False) for k in range(4)]
     # Of searches that find it with a probability of 0.9, three of four miss it by chance less than once in 250.
     assert sum(len(one.outcome.modes) == 2 for one in results) >= 2

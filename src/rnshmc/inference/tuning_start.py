@@ -51,9 +51,9 @@ class Surveying:
     """The search of a prior for all modes, on emulated outputs."""
 
     # Runs spread over draws of the prior before the first round, and more for each dimension. Of 34 data sets of a
-    # source and its image (tests/inference/test_emulated_calibration.py) two good results missed a mode with 90% of the
-    # mass and more when there were two for each dimension; with these one, in 4 of 20 runs with other seeds. Without
-    # any, 4 of 4 searches of the folded plate of benchmarks/modes.py from drawn starts missed the other mode.
+    # source and its image (`imaging` in benchmarks/modes.py) two good results missed a mode with 90% of the mass and
+    # more when there were two for each dimension; with these none did, but one of these two sets with other seeds (6 of
+    # 20). Without any, 4 of 4 searches of the folded plate there missed the other mode from drawn starts.
     first: tuple[int, int] = (BATCH, 2)
     each: int = 3  # Maximum number of runs of a round at uncertain minima.
     # Runs of a round at tempered draws. With 2, as many of the same searches missed a mode, after 13 to 43 runs instead
