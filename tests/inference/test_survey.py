@@ -15,8 +15,9 @@ from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
 from rnshmc.inference.result.findings import UNSEEN
-from rnshmc.inference.stages.emulation import Survey, seek, survey
+from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.starts import PriorDraws, prior_draws
+from rnshmc.inference.stages.survey import Survey, survey
 from rnshmc.inference.transforms import make_transform
 from rnshmc.inference.tuning import DEFAULT, Tuning
 from rnshmc.types import Array
@@ -107,7 +108,7 @@ def test_a_search_beside_a_mode_finds_the_other_in_nine_of_ten_seeds() -> None:
 
 
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:
-    brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=(1, 0), rounds=1))
+    brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=0, rounds=1))
     brief, whole = ([searched(seed, drawn(seed), tuning) for seed in range(8)] for tuning in (brief_search, DEFAULT))
     assert max(one.elsewhere for one in brief) > UNSEEN
     assert max(one.elsewhere for one in whole) < DEFAULT.surveying.left

@@ -45,6 +45,17 @@ class Angles:
         whole[..., columns] = turned
         return whole
 
+    def with_images(self, points: Array) -> tuple[Array, npt.NDArray[np.intp]]:
+        """Points, (n, d), and their images up to half a period beyond the ends of each angle, and whose these are."""
+        places, rows = [points], [np.arange(len(points))]
+        for column, period in zip(self.columns, self.periods, strict=True):
+            middle = 0.5 * (self.low[column] + self.high[column])
+            for turn in (-period, period):
+                near = np.flatnonzero(np.abs(points[:, column] + turn - middle) < period)
+                places.append(points[near] + turn * (np.arange(points.shape[1]) == column))
+                rows.append(near)
+        return np.concatenate(places), np.concatenate(rows)
+
     def around(self, centre: Array) -> "Angles":
         """The same angles with the intervals centred at a point, (d,), itself moved into the present ones."""
         middle, low, high = self.wrapped(centre)[self.columns], self.low.copy(), self.high.copy()

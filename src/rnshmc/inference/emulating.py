@@ -8,9 +8,10 @@ import numpy as np
 from rnshmc.errors import BudgetSpent, FitError, ParameterError
 from rnshmc.inference.modes import each_mode, without_a_start, without_negligible_modes
 from rnshmc.inference.result.state import State, States
-from rnshmc.inference.stages.emulation import seek, survey
+from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.parts import all_images
 from rnshmc.inference.stages.starts import PriorDraws
+from rnshmc.inference.stages.survey import survey
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening

@@ -50,20 +50,15 @@ class Search:
 class Surveying:
     """The search of a prior for all modes, on emulated outputs."""
 
-    # Runs spread over draws of the prior before the first round, and more for each dimension. Of 34 data sets of a
-    # source and its image (`imaging` in benchmarks/modes.py) two good results missed a mode with 90% of the mass and
-    # more when there were two for each dimension; with these none did, but one of these two sets with other seeds (6 of
-    # 20). Without any, 4 of 4 searches of the folded plate there missed the other mode from drawn starts.
-    first: tuple[int, int] = (BATCH, 2)
+    # Runs at draws of the prior before the first round, for each dimension. Of searches for the other mode of the
+    # folded plate of benchmarks/modes.py, from drawn starts, 4 of 4 missed it without these, and 1 of 8 with them.
+    first: int = 2
     each: int = 3  # Maximum number of runs of a round at uncertain minima.
     # Runs of a round at tempered draws. With 2, as many of the same searches missed a mode, after 13 to 43 runs instead
     # of 18 to 33.
     spread: int = 1
     effective: int = FEW  # Effective number of draws of the prior at their temperature.
     descents: int = BATCH  # Descents on the emulator in a round, from tempered draws.
-    # Standard deviations of U - V below V at which the potential may be. Of thirty searches for two modes of
-    # benchmarks/modes.py, by hand with an earlier design, 4 missed one without, and none with 0.5, 1 and 2.
-    hope: float = 1.0
     sure: float = 0.25  # Variance of U - V at a minimum up to which the emulator is certain of it.
     # Logarithm of the mass of an uncertain minimum, relative to the known modes, from which the model is run there: an
     # emulator that has not seen a mode is too certain that there is none. Of the same searches, 4 of 7 missed the mode
