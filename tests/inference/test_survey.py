@@ -183,8 +183,8 @@ def test_a_model_that_fails_at_most_drawn_starts_is_searched_from_the_others() -
     assert abs(result.log_evidence.value - evidence) < z_bound() * result.log_evidence.standard_error
 
 
-def test_a_search_of_few_inputs_sees_the_mode_on_the_other_side() -> None:
-    """With two runs for each input before the first round, this data set hid 90% of the mass."""
-    results = [rnshmc.sample(imaging(7), [0.0, 1.0], draws=200, seed=k, progress_bar=False) for k in range(4)]
-    # Of searches that find it with a probability of 0.9, three of four miss it by chance less than once in 250.
-    assert sum(len(one.outcome.modes) == 2 for one in results) >= 2
+def test_a_mode_is_found_where_the_emulator_is_unsure() -> None:
+    """Descents on the potential of the emulator's mean, not averaged over its errors, missed this one in 5 of 8."""
+    results = [rnshmc.sample(imaging(26), [0.0, 1.0], draws=200, seed=k, progress_bar=False) for k in range(8)]
+    # Of searches that find it with a probability of 0.9, four of eight miss it by chance once in 200.
+    assert sum(len(one.outcome.modes) == 2 for one in results) > 4
