@@ -12,7 +12,7 @@ from tests.test_architecture import ROOT, write
 COUNTED = frozenset({".py", ".smk", ".j2", ".css", ".yaml"})
 MOST_LINES, MOST_RULE_FILES = 24000, 10
 """Lines of ``src`` and ``workflow`` without ``inference``, and files of rules: raised by nobody who has not asked."""
-MOST_NUMBERS = 144
+MOST_NUMBERS = 143
 """Tuned numbers of `rnshmc.sample`: raised by nobody who has not asked."""
 
 
