@@ -13,6 +13,7 @@ from rnshmc.inference.stages.starts import PriorDraws
 from rnshmc.inference.surrogate.emulated import STEP, EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
+from rnshmc.inference.tuning_shared import TRIES
 from rnshmc.inference.tuning_start import Surveying
 from rnshmc.types import Array
 
@@ -117,14 +118,15 @@ def _averaged(potential: EmulatedPotential, z: Array) -> Array:
 
 def _peak(potential: EmulatedPotential, box: optimize.Bounds, start: Array) -> Array:
     """The end of a descent on the averaged potential within a box."""
-    steps = np.concatenate((np.zeros((1, potential.dim)), STEP * np.eye(potential.dim), -STEP * np.eye(potential.dim)))
+    steps = STEP * np.eye(potential.dim + 1, potential.dim, k=-1)
 
     def value(z: Array) -> tuple[float, Array]:
-        here, *beside = _averaged(potential, z + steps)
-        ahead, behind = np.reshape(beside, (2, -1))
-        return float(here), (ahead - behind) / (2.0 * STEP)
+        here, *ahead = _averaged(potential, z + steps)
+        return float(here), (np.array(ahead) - here) / STEP
 
-    return np.asarray(optimize.minimize(value, start, jac=True, method="L-BFGS-B", bounds=box).x)
+    # The next round continues.
+    found = optimize.minimize(value, start, jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": TRIES})
+    return np.asarray(found.x)
 
 
 def _log_mass(potential: EmulatedPotential, z: Array) -> float:
