@@ -128,6 +128,13 @@ def test_the_opposite_phase_is_another_mode_where_the_prior_allows_it() -> None:
     assert abs(share.value - np.exp(opposite - evidence)) < 4.0 * share.standard_error
 
 
+def test_images_of_points_reach_half_a_period_beyond_the_ends() -> None:
+    points = np.array([[5.0, 1.0], [5.0, 6.0]])
+    places, rows = Angles.of({1: (0.0, TURN)}, 2).with_images(points)
+    assert rows.tolist() == [0, 1, 1, 0]
+    np.testing.assert_allclose(places, [[5.0, 1.0], [5.0, 6.0], [5.0, 6.0 - TURN], [5.0, 1.0 + TURN]])
+
+
 def test_a_saved_result_has_its_angles(sine: rnshmc.Result, tmp_path: Path) -> None:
     sine.save(tmp_path / "sine.nc")
     loaded = rnshmc.load(tmp_path / "sine.nc")
