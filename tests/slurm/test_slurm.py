@@ -44,6 +44,13 @@ def slurm_jobs(project: Project) -> Counter[str]:
     return Counter(path.relative_to(logs).parts[0] for path in logs.rglob("*.log"))
 
 
+def test_folders_of_job_steps_are_this_slurms_own() -> None:
+    """Left in /tmp by a killed Slurm, the folder of job 33 stopped job 33 of every later one."""
+    listed = ["srun", "sh", "-c", 'ls -d "$RNSHMC_SLURM"/spmix_appdir_*_"$SLURM_JOB_ID".0']
+    step = subprocess.run(listed, capture_output=True, text=True, check=False)
+    assert step.returncode == 0, step.stderr
+
+
 def test_a_run_goes_through_slurm_and_leaves_nothing_to_do(finished: tuple[Project, str]) -> None:
     project, _ = finished
     assert (project.folder / "results/test/report/index.html").stat().st_size > 0
