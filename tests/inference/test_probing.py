@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.stages import descent, probing
@@ -13,6 +14,7 @@ from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
 from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array
+from tests.conftest import FAILURE
 from tests.inference.conftest import evaluations_of_potential
 
 DIM = 120
@@ -26,23 +28,28 @@ def precision(large: Array) -> Array:
     return np.asarray((basis * values) @ basis.T)
 
 
-def probed(large: Array, *, telling: int = DEFAULT.probing.telling) -> tuple[Archive, Array]:
+def probed(large: Array, *, telling: int = DEFAULT.probing.telling, seed: int = 2) -> tuple[Archive, Array]:
     """What was evaluated, and the eigenvalues of the true Hessian in the coordinates that were found."""
     hessian = precision(large)
     archive = Archive.of(evaluations_of_potential(Gaussian(np.zeros(DIM), np.linalg.inv(hessian))))
     tuning = replace(DEFAULT, probing=replace(DEFAULT.probing, telling=telling))
-    mode = probe(archive, descend(archive, np.ones(DIM), tuning), stream(2, "probe"), tuning)
+    mode = probe(archive, descend(archive, np.ones(DIM), tuning), stream(seed, "probe"), tuning)
     inverse = np.linalg.inv(mode.whitening.factor)
     return archive, np.linalg.eigvalsh(inverse @ hessian @ inverse.T)
 
 
 def test_a_low_rank_is_known_from_two_batches() -> None:
-    """The first batch of 20 implies it, and the second one confirms that."""
-    archive, curvatures = probed(np.geomspace(4.0, 400.0, 6))
-    assert archive.journal.by_stage[probing.STAGE].values == 40
-    # That is what the confirmation is of: the mean square of what random steps of length sqrt(d) leave.
-    assert ((curvatures - 1.0) ** 2).sum() < DEFAULT.probing.predicted
-    np.testing.assert_allclose(np.median(curvatures), 1.0, atol=1e-6)
+    """The first batch of 20 implies it, and the second one confirms that; one in twenty needs a third one."""
+    seeds, third = 12, 0
+    for seed in range(seeds):
+        archive, curvatures = probed(np.geomspace(4.0, 400.0, 6), seed=seed)
+        batches = archive.journal.by_stage[probing.STAGE].values // 20
+        assert batches in (2, 3)
+        third += batches == 3
+        # That is what the confirmation is of: the mean square of what random steps of length sqrt(d) leave.
+        assert ((curvatures - 1.0) ** 2).sum() < DEFAULT.probing.predicted
+        np.testing.assert_allclose(np.median(curvatures), 1.0, atol=1e-6)
+    assert third <= binom.isf(FAILURE, seeds, 1 / 20)
 
 
 def test_without_a_low_rank_all_directions_are_probed() -> None:
