@@ -89,5 +89,5 @@ def test_thousands_of_known_runs_of_a_model_are_used_in_seconds(caplog: pytest.L
         assert result.verdict.level == "good", str(result.verdict)
         return result.spent.units
 
-    # Of a run without known ones, about 75. Two of eight seeds train the emulator again, and rounding decides which.
+    # A run without known ones takes about 75. Two of eight seeds train the emulator again, and rounding decides which.
     assert any(units(seed) < 60 for seed in range(8))

@@ -81,8 +81,7 @@ def model(forward: Callable[[Array], Array], data: Array) -> rnshmc.Model:
 class Case:
     """A target, its exact moments, half as many units again as seeds took when it was written, and its verdict.
 
-    The path of a run depends on rounding. Of 30 runs of a law, at most one took more units, and at most two had another
-    verdict.
+    The path of a run depends on rounding: of 30 runs of a law, at most one took more units.
     """
 
     target: Any
@@ -179,8 +178,8 @@ def check(runs: Sequence[Errors]) -> None:
 def test_moments_are_right_for_few_units(name: str) -> None:
     case = CASES[name]
     runs = results(name)
-    assert min(run.spent.units for run in runs) <= case.most
-    assert any(run.verdict.level == case.level for run in runs)
+    assert sum(run.spent.units <= case.most for run in runs) >= SEEDS - 1
+    assert sum(run.verdict.level == case.level for run in runs) >= SEEDS - 1
     assert all(run.verdict.level != "bad" for run in runs)
     for run in runs:
         errors = errors_of(run, case.exact)
@@ -196,10 +195,9 @@ def test_moments_are_right_for_few_units(name: str) -> None:
         assert errors.stated[:2].max() < 0.1 or marked
 
 
-def test_few_runs_take_more_units_or_have_another_verdict() -> None:
-    runs = [(run, case) for name, case in CASES.items() for run in results(name)]
-    assert sum(run.spent.units > case.most for run, case in runs) <= stats.binom.isf(FAILURE, len(runs), 1 / 30)
-    assert sum(run.verdict.level != case.level for run, case in runs) <= stats.binom.isf(FAILURE, len(runs), 2 / 30)
+def test_few_runs_take_more_units() -> None:
+    dear = [run.spent.units > case.most for name, case in CASES.items() for run in results(name)]
+    assert sum(dear) <= stats.binom.isf(FAILURE, len(dear), 1 / 30)
 
 
 def test_errors_over_all_laws_are_those_stated() -> None:
