@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from scipy.stats import binom
 from rnshmc.errors import BudgetSpent, FitError
 from rnshmc.inference import algorithm, checking, fallback, modes
 from rnshmc.inference.exact.archive import Archive
+from rnshmc.inference.exact.evaluation_log import EvaluationLog
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State, States
@@ -183,6 +186,22 @@ def test_exact_chains_spend_little_more_than_they_may(share: float, method: str)
     assert outcome.method == method
     assert (outcome.draws.shape[1] > 0) == (method == "adapted HMC")
     assert judge(outcome, list("abcde")).level != "good"
+
+
+def test_interrupted_exact_chains_end_at_the_same_limit(tmp_path: Path) -> None:
+    """Evaluations of the file cost nothing, but count."""
+    tuning = replace(HOPELESS, adapted=replace(HOPELESS.adapted, most_cost=0.1))
+    log, names = tmp_path / "run.jsonl", list("abcde")
+
+    def run() -> Outcome:
+        with closing(EvaluationLog(log, names)) as opened:
+            return sampled(Correlated(), np.ones(5), draws=400, tuning=tuning, evaluation_log=opened)
+
+    whole, written = run(), log.read_text()
+    assert whole.by_stage[adapted.STAGE].points > len(written.splitlines()) // 2
+    log.write_text("".join(written.splitlines(keepends=True)[: -whole.by_stage[adapted.STAGE].points // 2]))
+    assert run().stopped == whole.stopped is not None
+    assert log.read_text() == written
 
 
 def test_other_modes_are_looked_for_before_exact_chains_begin() -> None:

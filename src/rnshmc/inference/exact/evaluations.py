@@ -85,6 +85,11 @@ class Evaluations:
         return (*self.given, *filter(None, self._requested.values()))
 
     @property
+    def requested(self) -> int:
+        """Number of points requested so far, the same in a run that was interrupted and resumed from its file."""
+        return len(self._requested)
+
+    @property
     def has_gradient(self) -> bool:
         """Whether gradients can be requested; True until the first value shows that there are none."""
         return self._use_gradients and self._found_gradient is not False

@@ -54,11 +54,11 @@ def adapted_hmc(
 ) -> Iterator[tuple[Exact, bool]]:
     """Exact draws, ``draws`` of all chains together, block by block, each with whether it is warm-up.
 
-    Chains begin around the modes in turn, at most ``height`` above each. Raises Stopped when several times the
-    `expected_cost` are spent, `AdaptedHMC.most_cost`.
+    Chains begin around the modes in turn, at most ``height`` above each. Raises Stopped after several times as many
+    gradients as the `expected_cost` pays for, `AdaptedHMC.most_cost`; those of an earlier run in the file count.
     """
-    expected, most_cost = expected_cost(archive.dim, draws, tuning), tuning.most_cost
-    exact = partial(_exact_potential, archive, expected, archive.spent.units + int(most_cost * expected))
+    expected, requested = expected_cost(archive.dim, draws, tuning), archive.evaluations.requested
+    exact = partial(_exact_potential, archive, expected, requested + int(0.5 * tuning.most_cost * expected))
     potential = partial(exact, whitening)
     around = [modes[chain % len(modes)] for chain in range(tuning.chains)]
     positions = scattered_starts(archive, whitening, around, height, lambda at: potential(at)[0], rng)
@@ -83,8 +83,8 @@ def adapted_hmc(
 
 
 def _exact_potential(archive: Archive, expected: int, most: int, whitening: Whitening, z: Array) -> tuple[Array, Array]:
-    """The exact potential and its gradients at whitened positions, until more than ``most`` units are spent."""
-    if archive.spent.units > most:
+    """The exact potential and its gradients at whitened positions, until more than ``most`` points were requested."""
+    if archive.evaluations.requested > most:
         raise Stopped(
             f"{STAGE} takes far more than the expected {expected} units, because its steps have to be short; "
             "other parameters may help"
