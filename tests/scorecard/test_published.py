@@ -79,6 +79,12 @@ def test_a_number_stands_in_a_table_once(tmp_path: Path) -> None:
         read_published([written(tmp_path, {}, {"printed": "0.8"})])
 
 
+def test_a_number_of_two_items_is_refused_where_pages_show_one(tmp_path: Path) -> None:
+    numbers = read_published([written(tmp_path, {}, {"item": "section5", "printed": "0.8"})])
+    with pytest.raises(DataError, match=r"line 3: section5/bank/hmc has a second ap, after .*line 2"):
+        printed_table(numbers, "ap")
+
+
 def test_other_columns_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "paper.csv"
     path.write_text("item,printed\nfig2,0.97\n", encoding="utf-8")

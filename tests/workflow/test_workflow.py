@@ -61,7 +61,7 @@ def test_every_config_makes_a_graph(project: Project, name: str) -> None:
     }
     assert jobs["sample"] == sum(chains.values())
     # Explorations of paper B's problems keep their gradients.
-    referred = [name for name, problem in problems.items() if problem["paper"] == "zhang2017"]
+    referred = [name for name, problem in problems.items() if problem.get("paper") == "zhang2017"]
     assert jobs["explore"] == sum(most[name] for name in referred)
     assert jobs["explore_recorded"] == sum(most.values()) - jobs["explore"]
     # A whitened exploration for each chain of the sampler that is fitted to it.

@@ -94,13 +94,18 @@ def printed_cells(numbers: Iterable[Published], problem: str, sampler: str) -> d
 
 
 def printed_table(numbers: Iterable[Published], quantity: str) -> pd.DataFrame:
-    """A printed quantity of every problem and sampler that has it: columns problem, sampler and the quantity."""
-    rows = [
-        (number.problem, number.sampler, number.printed)
-        for number in numbers
-        if number.quantity == quantity and number.problem and not math.isnan(number.printed)
-    ]
-    return pd.DataFrame(rows, columns=["problem", "sampler", quantity])
+    """A printed quantity of every problem and sampler that has it: columns problem, sampler and the quantity.
+
+    Raises `DataError` if two items print it for one problem and sampler.
+    """
+    rows: dict[tuple[str, str], Published] = {}
+    for number in numbers:
+        if number.quantity != quantity or not number.problem or math.isnan(number.printed):
+            continue
+        if (other := rows.setdefault((number.problem, number.sampler), number)) is not number:
+            raise DataError(f"{number.source}: {number.label} has a second {quantity}, after {other.source}")
+    table = [(*key, number.printed) for key, number in rows.items()]
+    return pd.DataFrame(table, columns=["problem", "sampler", quantity])
 
 
 def read_acceptance(paths: Iterable[Path]) -> pd.DataFrame:
