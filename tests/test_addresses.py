@@ -1,12 +1,14 @@
-"""No logarithm or exponential depends on where arrays lie in memory.
+"""No logarithm, exponential or power depends on where arrays lie in memory.
 
-With AVX-512, NumPy takes them by its own loops, whose last bit may differ from the C library's; the library takes over
-for a strided array whose end comes near the output's address. A repeated run then goes another way: no call of ours
-may have an argument with gaps between its elements.
+With AVX-512, NumPy computes them in its own loops, whose last bit may differ from the C library's; the library takes
+over for a strided array whose end is near the output's address. A repeated run then takes another path: no argument may
+have gaps between its elements. Squares, roots and quotients are rounded correctly by either.
 """
 
+import ast
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,15 @@ from rnshmc.surrogates.gaussian_process import GaussianProcess
 from rnshmc.types import Array
 from tests.inference.model_cases import TIMES, decay, decaying, sampled
 
-FUNCTIONS = ("exp", "expm1", "log", "log1p")
+FUNCTIONS = ("exp", "expm1", "log", "log1p", "power", "cos", "sin", "tanh")
+EXACT = (2, 0.5)
+"""Exponents for which NumPy computes squares and roots."""
+WITHOUT_GAPS = {
+    *("1.0 + t / self.offset", "tuning.growth", "tuning.low", "dim", "posterior.dim", "factor", "len(self.weights)"),
+    *("k", "t", "sample.size", "np.finfo(np.float64).eps", "np.finfo(np.float64).tiny", "1.0 - empty", "empty"),
+    "above",
+}
+"""Bases of other powers in the code: numbers, and an array that `numpy.geomspace` made."""
 
 
 def has_gaps(x: Array) -> bool:
@@ -58,6 +68,16 @@ def test_gaps_are_seen(gaps: list[str]) -> None:
     assert has_gaps(x[:, 1])
     assert has_gaps(np.diag(np.eye(3)))
     assert not gaps
+
+
+def test_powers_of_arrays_are_squares_and_roots() -> None:
+    others = set[str]()
+    for path in Path(rnshmc.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and not isinstance(node.left, ast.Constant):
+                exact = isinstance(node.right, ast.Constant) and node.right.value in EXACT
+                others |= set() if exact else {ast.unparse(node.left)}
+    assert others <= WITHOUT_GAPS
 
 
 def test_a_forward_model_and_its_named_priors_have_none(gaps: list[str]) -> None:

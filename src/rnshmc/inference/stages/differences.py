@@ -75,7 +75,7 @@ def search_scales(
         )
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         curvatures = (changes.ahead + changes.behind) / sizes**2
-        scales = np.clip(np.abs(curvatures) ** -0.5, search.shrinkage * sizes, search.growth * sizes)
+        scales = np.clip(1.0 / np.sqrt(np.abs(curvatures)), search.shrinkage * sizes, search.growth * sizes)
     scales = np.where(finite, scales, sizes)
     if first.gradient is None:
         with np.errstate(invalid="ignore"):

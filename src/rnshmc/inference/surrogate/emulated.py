@@ -200,7 +200,7 @@ def emulate(
     points, kept = training.points[first], runs.where(np.append(first, lowest))
     predictors, read = kept.emulated()
     own = transform.parameters(training.points[lowest])[forward_posterior.inputs :]
-    units = read.observed.curvatures(predictors[-1:].copy(), own[None])[0] ** -0.5
+    units = 1.0 / np.sqrt(read.observed.curvatures(predictors[-1:].copy(), own[None])[0])
 
     def fitted(inner: Whitening, known: OutputKernel | None) -> OutputKernel:
         return OutputKernel.fit(
@@ -222,4 +222,4 @@ def _frames(whitening: Whitening, inputs: int) -> tuple[Whitening, ...]:
     are often those along which it varies more or less."""
     whitened = whitening.of_first(inputs)
     variances = linalg.cho_solve((whitened.factor, True), np.eye(inputs)).diagonal()
-    return whitened, Whitening(whitened.centre, np.diag(variances**-0.5))
+    return whitened, Whitening(whitened.centre, np.diag(1.0 / np.sqrt(variances)))

@@ -60,7 +60,7 @@ class Layered:
         origin = 0.0 if driver is None else float(whitening.centre[driver])
         units = 1.0 / np.linalg.norm(whitening.factor, axis=1)
         scales = np.array((tuning.shift, tuning.slope, tuning.turn, tuning.affine))
-        penalties = np.repeat(scales**-2.0, (SHIFTS * len(others), len(others), len(others), 2 * dim))
+        penalties = np.repeat(1.0 / scales**2, (SHIFTS * len(others), len(others), len(others), 2 * dim))
         return cls(seen, whitening, driver, origin, width, units, others, penalties)
 
     def by_sizes(self, steepest: float) -> Array:

@@ -112,7 +112,7 @@ class Secants:
         third_order = min(third_order, unexplained / lengths.max(initial=np.finfo(float).tiny))
         with np.errstate(over="ignore"):  # potentials near the largest number weigh nothing
             errors = np.maximum(third_order * lengths**2, 6.0 * np.abs(remainders) / lengths) + 1e-3 * lengths
-        return cls(steps, changes, errors**-2.0)
+            return cls(steps, changes, 1.0 / errors**2)
 
     def hessian(self) -> Array:
         """The symmetric matrix I + E nearest to the identity that maps steps to changes, by weighted least squares.

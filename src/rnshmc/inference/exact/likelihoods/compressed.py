@@ -126,7 +126,7 @@ class _CompressedGaussian(Link):
     def curvatures(self, predictors: Array, own: Array) -> Array:
         with np.errstate(all="ignore"):
             parts = [
-                np.broadcast_to(factors[:, None] ** -2.0, rows.shape)
+                np.broadcast_to(1.0 / factors[:, None] ** 2, rows.shape)
                 for _, rows, factors in self._each(predictors, own)
             ]
         return np.fmax(np.hstack(parts), SMALLEST_CURVATURE)

@@ -220,7 +220,7 @@ def _successes(data: FlatData, n: Array) -> Reading:
 _GAUSSIAN = Distribution(
     read=lambda data: (Link(), data.values, (0.0,)),
     terms=normal_terms,
-    curvatures=lambda _f, _y, _log_units, sd: sd**-2.0,
+    curvatures=lambda _f, _y, _log_units, sd: 1.0 / sd**2,
     draws=lambda rng, f, _y, _log_units, sd: f + sd * rng.standard_normal(f.shape),
     tail=_normal_tail,
 )
@@ -231,7 +231,7 @@ DISTRIBUTIONS = {
     "relative": Distribution(
         read=_of_one_sign,
         terms=_relative_terms,
-        curvatures=lambda _f, _y, _sign, sd: sd**-2.0 + 2.0,
+        curvatures=lambda _f, _y, _sign, sd: 1.0 / sd**2 + 2.0,
         draws=lambda rng, f, _y, sign, sd: sign * np.exp(f) * (1.0 + sd * rng.standard_normal(f.shape)),
     ),
     "student_t": Distribution(
