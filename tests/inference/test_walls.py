@@ -1,6 +1,7 @@
 """A density that is zero beyond an undeclared bound: the bound is found and used, and the verdict reports it."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,29 +38,45 @@ def values_of(density: Callable[[Array], tuple[float, Array]]) -> Callable[[Arra
     return lambda x: density(x)[0]
 
 
+WALLS = {
+    "half normal": (half_normal, 1.0, np.sqrt(2 / np.pi), "a < 0: this bound was located by a few values. If it is "
+                    "right, declare bounds={'a': (0, None)}."),
+    "gamma": (gamma, 1.0, 1.2, "a < 0:"),
+    "exponential": (exponential, 0.0, 0.5, "a > 1: this bound was located by a few values. If it is right, declare "
+                    "bounds={'a': (None, 1)}."),
+}  # fmt: skip
+"""Densities, a start, the mean of a, and what the verdict reports."""
+SEEDS = range(3, 7)
+
+
+@cache
+def beside_a_wall(wall: str, seed: int, *, gradients: bool) -> rnshmc.Result:
+    density, start, _, _ = WALLS[wall]
+    target: Any = density if gradients else values_of(density)
+    return rnshmc.sample(target, [start, 0.5], names=["a", "b"], draws=500, seed=seed, progress_bar=False)
+
+
 @pytest.mark.parametrize("gradients", [True, False])
-@pytest.mark.parametrize(
-    ("density", "start", "mean", "told"),
-    [
-        (half_normal, 1.0, np.sqrt(2 / np.pi), "a < 0: this bound was located by a few values. If it is right, declare "
-         "bounds={'a': (0, None)}."),
-        (gamma, 1.0, 1.2, "a < 0:"),
-        (exponential, 0.0, 0.5, "a > 1: this bound was located by a few values. If it is right, declare "
-         "bounds={'a': (None, 1)}."),
-    ],
-)  # fmt: skip
-def test_a_wall_next_to_the_mode_is_found_and_used(
-    density: Any, start: float, mean: float, told: str, gradients: bool
-) -> None:
-    target = density if gradients else values_of(density)
-    found = rnshmc.sample(target, [start, 0.5], names=["a", "b"], draws=500, seed=3)
-    assert f" ! {FREE} {told}" in str(found.verdict)
-    assert found.verdict.level == "doubtful"
-    assert found.spent.units < 1500
-    assert found.outcome.method == "surrogate"
-    assert found.mean.standard_error[0] < 0.1
-    assert abs(found.mean.value[0] - mean) < z_bound() * found.mean.standard_error[0]
-    assert np.isfinite([density(x)[0] for x in found.draws]).all()
+@pytest.mark.parametrize("wall", WALLS)
+def test_a_wall_next_to_the_mode_is_found_and_used(wall: str, gradients: bool) -> None:
+    density, _, mean, told = WALLS[wall]
+    for seed in SEEDS:
+        found = beside_a_wall(wall, seed, gradients=gradients)
+        assert f" ! {FREE} {told}" in str(found.verdict)
+        assert found.verdict.level != "good"
+        assert found.spent.units < 1500
+        assert found.outcome.method == "surrogate"
+        assert abs(found.mean.value[0] - mean) < z_bound(24) * found.mean.standard_error[0]
+        assert np.isfinite([density(x)[0] for x in found.draws]).all()
+
+
+def test_results_beside_a_wall_are_rarely_bad_or_have_large_errors() -> None:
+    """One of 72 runs was bad, by outlying mass that is not there, and one had a standard error of 0.3.
+
+    More than 7 of 24 then have a probability of 2e-7.
+    """
+    runs = [beside_a_wall(wall, seed, gradients=known) for wall in WALLS for seed in SEEDS for known in (True, False)]
+    assert sum(run.verdict.level == "bad" or run.mean.standard_error[0] >= 0.1 for run in runs) <= 7
 
 
 def test_a_surrogate_that_leaves_means_open_is_trained_again() -> None:
