@@ -2,7 +2,7 @@
 
 Another processor rounds differently, and its chains take another path, as with another seed. So
 
-- means and standard deviations in a table of results agree within their standard errors;
+- means and standard deviations in a table of results, and log evidences, agree within their standard errors;
 - standard errors, and counts of evaluations, have the ratios that they may have between seeds;
 - of the lines of a verdict, the mark and the words up to the first number agree: the numbers vary by orders of
   magnitude between paths. Only the line of R-hat may have another mark, and with it the verdict another first sentence:
@@ -14,12 +14,14 @@ scripts/docs_output.py writes what is printed into the pages.
 
 import math
 import re
+from collections.abc import Sequence
 
 from rnshmc.inference.result.verdict import HEADS
 from tests.conftest import z_bound
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ROW = re.compile(rf"^(?P<name>\S+)(?P<numbers>(?:\s+{NUMBER.pattern}){{4}})(?:\s+(?P<unit>\S.*))?$")
+EVIDENCE = re.compile(rf"^log evidence (?P<value>{NUMBER.pattern}) \+- (?P<error>{NUMBER.pattern})(?P<rest> .*)?$")
 LINE = re.compile(r"^ [ !] \S")
 COUNTED = ("evaluation", "values", "units", "points", "exact Metropolis")
 SPREAD, ERROR_SPREAD = 0.2, 0.27
@@ -50,6 +52,8 @@ def _agree(shown: str, printed: str, *, chance: bool) -> bool:
         return True
     if (old := ROW.match(shown)) and (new := ROW.match(printed)):
         return (old["name"], old["unit"]) == (new["name"], new["unit"]) and _same_estimates(old, new)
+    if (old := EVIDENCE.match(shown)) and (new := EVIDENCE.match(printed)):
+        return old["rest"] == new["rest"] and _same_estimate(old.group(1, 2), new.group(1, 2), alike=1)
     if [part.split() for part in NUMBER.split(shown)] != [part.split() for part in NUMBER.split(printed)]:
         return False
     counted = any(word in shown for word in COUNTED)
@@ -71,11 +75,14 @@ def _same_ratio(a: float, b: float, spread: float) -> bool:
 def _same_estimates(old: re.Match[str], new: re.Match[str]) -> bool:
     """Whether two pairs of an estimate and its error agree."""
     a, b = (NUMBER.findall(row["numbers"]) for row in (old, new))
-    estimates = all(
-        abs(float(a[i]) - float(b[i])) < z_bound(4) * math.hypot(float(a[i + 1]), float(b[i + 1])) + _digit(a[i])
-        for i in (0, 2)
-    )
-    return estimates and all(_same_ratio(float(a[i]), float(b[i]), ERROR_SPREAD) for i in (1, 3))
+    return all(_same_estimate(a[i : i + 2], b[i : i + 2], alike=4) for i in (0, 2))
+
+
+def _same_estimate(old: Sequence[str], new: Sequence[str], *, alike: int) -> bool:
+    """Whether two estimates with their errors agree, among so many numbers that are compared."""
+    (a, error), (b, other) = (tuple(map(float, pair)) for pair in (old, new))
+    near = abs(a - b) < z_bound(alike) * math.hypot(error, other) + _digit(old[0])
+    return near and _same_ratio(error, other, ERROR_SPREAD)
 
 
 def _digit(number: str) -> float:

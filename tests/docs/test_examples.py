@@ -16,6 +16,7 @@ rise    8.01  0.000498  0.0742  0.000594  K
 
 2000 draws from the surrogate, corrected
 evaluated 83 points, 166 units: 83 values, 83 gradients
+log evidence -1.88 +- 0.0022 (integral of the log density as given)
 
 No problem found in the one mode that was looked at; other modes were not searched for.
    R-hat = 1.00: the chains agree.
@@ -81,6 +82,9 @@ def test_the_papers_sampler_samples_its_posterior(docs_output: ModuleType) -> No
         ("0.000594  K", "0.000594  C", False),
         ("83 values", "98 values", True),
         ("83 values", "830 values", False),
+        ("-1.88 +- 0.0022", "-1.884 +- 0.002", True),
+        ("-1.88 +- 0.0022", "-1.94 +- 0.0022", False),
+        ("-1.88 +- 0.0022", "-1.88 +- 0.022", False),
         ("2000 draws", "2001 draws", False),
         ("No problem found", "Problems found", False),
         ("   R-hat = 1.00: the chains agree", " ! R-hat = 1.02: the chains disagree", True),
