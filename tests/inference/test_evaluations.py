@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,28 @@ def test_workers_continue_while_the_caller_computes(tmp_path: Path) -> None:
         time.sleep(0.01)
     next(arriving)
     exact.close()
+
+
+def test_without_gradients_or_a_budget_points_are_limited(tmp_path: Path) -> None:
+    """By default, and at the same point in a run that is resumed from its file."""
+    points = np.arange(24.0).reshape(8, 3)
+
+    def run() -> list[int]:
+        with closing(EvaluationLog(tmp_path / "log", list("abc"))) as log:
+            exact = evaluations_of(lambda x: -0.5 * x @ x, most_points=6, evaluation_log=log)
+            list(exact.evaluate(points[:2]))
+            assert exact.units_left == 4
+            assert exact.affordable(points) == 6
+            with pytest.raises(BudgetSpent, match="without gradients, 6 points are the limit; `budget` sets another"):
+                list(exact.evaluate(points))
+            list(exact.evaluate(points[:6]))
+            assert exact.units_left == 0
+            return [exact.spent.points, exact.requested]
+
+    assert run() == [6, 6]
+    assert run() == [0, 6]
+
+
+def test_a_budget_replaces_the_limit_of_points() -> None:
+    exact = evaluations_of(lambda x: -0.5 * x @ x, most_points=2, budget=7)
+    assert len(list(exact.evaluate(np.arange(18.0).reshape(6, 3)))) == 6

@@ -188,3 +188,21 @@ def test_a_mode_is_found_where_the_emulator_is_unsure() -> None:
     results = [rnshmc.sample(imaging(26), [0.0, 1.0], draws=200, seed=k, progress_bar=False) for k in range(8)]
     # Of searches that find it with a probability of 0.9, four of eight miss it by chance once in 200.
     assert sum(len(one.outcome.modes) == 2 for one in results) > 4
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_no_run_is_repeated_beside_one_that_failed(seed: int) -> None:
+    """Where the other mode would be, the model fails."""
+    failed = []
+
+    def half(x: Array) -> Array:
+        if x[0] < 0.0:
+            failed.append(np.array(x))
+            raise ValueError("the first parameter is negative")
+        return mirrored(x)
+
+    rnshmc.sample(model(Counted(half)), [1.0, 0.0], seed=seed, progress_bar=False)
+    first, second = np.triu_indices(len(failed), 1)
+    distances = np.linalg.norm(np.array(failed)[first] - np.array(failed)[second], axis=1)
+    assert len(failed) > 1
+    assert distances.min() > 0.01

@@ -89,8 +89,8 @@ def sample(
         a row without a new mode, the others are not used. A function of a numpy generator that returns a start, shape
         (d,), gives four. None: the best of four draws from the prior of a `Model`; or four from the box of finite
         bounds, with ``names`` or a sequence of bounds for the number of parameters. If a density has several modes,
-        more starts are drawn until a hundred in a row find no new one, or half of the budget is spent. Starts that fail
-        are skipped.
+        more starts are drawn until a hundred in a row find no new one, there are twenty modes, or half of the budget or
+        400 units for each parameter and one more are spent. Starts that fail are skipped.
     gradient
         Gradient of the log density as a separate function; False: use none.
     args, kwargs
@@ -145,7 +145,8 @@ def sample(
         than 256 with gradients, 2400 values or 800 runs, a selection near the mode is used.
     budget
         Units that this call may spend; a value is one unit, a gradient one more; for a `Model`, a run is one, and a
-        product with its Jacobian one more. With a budget of 0, the result rests on the given runs.
+        product with its Jacobian one more. With a budget of 0, the result rests on the given runs. Without a budget, a
+        target without gradients is evaluated at no more than 400 points for each parameter and one more.
     callback
         Called with a `rnshmc.inference.exact.evaluation.Progress` during the run.
     progress_bar
@@ -240,6 +241,7 @@ def sample(
         budget=budget,
         forward_posterior=forward_posterior,
         slope_price=posterior.slope_price,
+        most_points=DEFAULT.modes.most_points(dim),
         threads=threads,
     )
     with closing(potential), threads.one(), listening(callback, bar=progress_bar) as report:

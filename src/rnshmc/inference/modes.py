@@ -1,5 +1,6 @@
 """Several modes: the search for them, a surrogate for each, and their shares of the posterior."""
 
+import logging
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
@@ -18,6 +19,10 @@ from rnshmc.inference.stages.descent import Mode, Watch, descend, far_below, unw
 from rnshmc.inference.stages.parts import all_images, nearest_image, of_part
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
+
+_DEAR = 10
+"""Expense relative to the least one of one mode, beyond which a forecast is logged."""
+_log = logging.getLogger(__name__)
 
 
 def refine_modes(state: State, watch: Watch = unwatched) -> State:
@@ -74,12 +79,25 @@ def search_more_starts(state: State, further: Array) -> State:
     """Descend from further starts, (n, d), until `Modes.quiet` in a row find no new mode.
 
     The number of starts that find a mode does not show its share: a narrow one among wide ones is found by the fewest.
-    At most half of the remaining budget is spent. Starts of zero density are skipped.
+    The search ends without that at `Modes.most` modes, after half of the remaining budget, or after
+    `Modes.most_points`. Starts of zero density are skipped.
     """
-    least, first = state.archive.units_left // 2, state
-    for start in further:
-        if state.quiet >= state.tuning.modes.quiet or state.archive.units_left < least:
+    archive, own, first = state.archive, state.tuning.modes, state
+    before, least = archive.evaluations.requested, archive.units_left // 2
+    price = 1 + archive.has_gradient
+    most, told = own.most_points(archive.dim) // price, _DEAR * (state.tuning.training.fewest + archive.dim)
+    for number, start in enumerate(further):
+        points = archive.evaluations.requested - before
+        if state.quiet >= own.quiet or archive.units_left < least:
             break
+        if points >= most or len(state.modes) >= own.most:
+            text = f"The search for modes ended after {number} further starts"
+            text = f"{text}, before {own.quiet} in a row found no new one."
+            state = replace(state, doubts=(*state.doubts, text))
+            break
+        if points > told:
+            told, ahead = most, min(price * (own.quiet - state.quiet) * points // number, price * (most - points))
+            _log.warning("%d modes so far: the search for more takes about %d further units", len(state.modes), ahead)
         known = all_images(state.archive, (*state.modes, *state.left_out))
         with suppress(ParameterError):
             mode = descend(state.archive, start, state.tuning, state.modes[0].whitening, known=known)
@@ -114,8 +132,11 @@ def each_mode(state: State) -> States:
     """Surrogates of all modes; the last state has rows if each is good enough."""
     if len(state.modes) == 1:
         return (yield from attempts(state))
-    parts = []
+    parts, before = list[State](), state.archive.spent.units
     for mode in state.modes:
+        if len(parts) == 1 and len(state.modes) > _DEAR:
+            ahead = (len(state.modes) - 1) * (state.archive.spent.units - before)
+            _log.warning("Surrogates of the other %d modes take about %d further units", len(state.modes) - 1, ahead)
         archive = of_part(state.archive, mode, _others(state, mode))
         part = yield from attempts(replace(state, archive=archive, whitening=mode.whitening))
         if part.rows is None:

@@ -19,10 +19,17 @@ class Modes:
     # Starts in a row without a new mode that end the search, where several modes count. A mode that 3% of the starts
     # find is then missed once in twenty runs. With fewer, the verdict doubts that all modes were found.
     quiet: int = 100
-    further: int = ROUNDS * quiet  # Maximum number of starts drawn in that search.
+    # Maximum number of starts drawn in that search, and of units for each parameter and one more, see `most_points`.
+    further: int = ROUNDS * quiet
+    # Modes that end the search: a posterior with more is no sum of parts that are learnt one by one.
+    most: int = FEW
     looks: int = 3  # Further starts before exact chains begin, where one start found one mode.
     tries: int = TRIES  # Places tried for them.
     spread: float = 2.0  # Their distance from the start, see `search_nearby`.
+
+    def most_points(self, dim: int) -> int:
+        """Largest number of values in the search for further modes, and in a run without gradients or a budget."""
+        return self.further * (dim + 1)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """All evaluations of a run in some coordinates, as arrays for training."""
 
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -142,9 +141,8 @@ class Archive:
 
     @property
     def units_left(self) -> int:
-        """Units that the budget still allows; unlimited without a budget."""
-        budget = self.evaluations.budget
-        return sys.maxsize if budget is None else budget - self.spent.units
+        """Units that may still be spent."""
+        return self.evaluations.units_left
 
     @property
     def failures(self) -> tuple[Counter[str], int]:

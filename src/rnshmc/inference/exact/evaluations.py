@@ -2,7 +2,8 @@
 
 import logging
 import math
-from collections.abc import Generator, Iterable
+import sys
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from itertools import count, takewhile
 
@@ -37,7 +38,9 @@ class Evaluations:
     known
         Evaluations to learn from; ``given`` without gradients if none are used.
     budget, slope_price
-        Units that may be spent, None for no limit, and those that a gradient costs.
+        Units that may be spent, None for no budget, and those that a gradient costs.
+    most_points
+        Points that may be requested without a budget where there are no gradients.
     forward_posterior
         Computes the potential from runs of a forward model; None for a density.
     threads
@@ -55,6 +58,7 @@ class Evaluations:
         budget: int | None = None,
         forward_posterior: ForwardPosterior | None = None,
         slope_price: int = 1,
+        most_points: int = sys.maxsize,
         threads: Threads | None = None,
     ) -> None:
         self._workers = workers
@@ -64,7 +68,8 @@ class Evaluations:
         self._use_gradients = use_gradients
         self._evaluation_log = evaluation_log
         self._kept = ". The evaluations are in the file; the same call resumes from them" if evaluation_log else ""
-        self.budget, self._slope_price, self._always_both = budget, slope_price, False
+        self._budget, self._slope_price, self._always_both = budget, slope_price, False
+        self._most_points = most_points
         self.spent = Spent()
         """Evaluations made by this run so far."""
         self._numbers = count(1)
@@ -94,13 +99,21 @@ class Evaluations:
         """Whether gradients can be requested; True until the first value shows that there are none."""
         return self._use_gradients and self._found_gradient is not False
 
-    def affordable(self, points: Array) -> int:
-        """Number of rows of ``points``, from the first on, whose values are known or that the budget still allows."""
-        if self.budget is None:
-            return len(points)
-        left = (self.budget - self.spent.units) // self._price(gradient=False)
+    @property
+    def units_left(self) -> int:
+        """Units that may still be spent; without a budget or gradients, a unit for each point left."""
+        if self._budget is not None:
+            return self._budget - self.spent.units
+        return sys.maxsize if self.has_gradient else self._most_points - self.requested
+
+    def affordable(self, points: Sequence[Array] | Array) -> int:
+        """Number of rows of ``points``, from the first on, whose values are known or may still be evaluated."""
+        left = self.units_left
+        if self._budget is not None:
+            left //= self._price(gradient=False)
         for number, x in enumerate(points):
-            left -= self._found(x, gradient=False) is None
+            # Without a budget points count, those of an earlier run in the file, too: a resumed run ends at the same.
+            left -= not (x.tobytes() in self._requested if self._budget is None else self._found(x, gradient=False))
             if left < 0:
                 return number
         return len(points)
@@ -116,6 +129,8 @@ class Evaluations:
         """
         gradient = gradient and self.has_gradient
         missing = list(np.atleast_2d(np.asarray(points, dtype=np.float64)))
+        if self._budget is None and self.affordable(missing) < len(missing):
+            raise self._exhausted()
         for x in missing:
             self._requested.setdefault(x.tobytes(), None)
         try:
@@ -169,11 +184,15 @@ class Evaluations:
         return 1 + self._slope_price if gradient or self._always_both else 1
 
     def _affords(self, units: int) -> bool:
-        return self.budget is None or self.spent.units + units <= self.budget
+        return self._budget is None or self.spent.units + units <= self._budget
 
     def _exhausted(self) -> BudgetSpent:
+        if self._budget is None:
+            return BudgetSpent(
+                f"without gradients, {self._most_points} points are the limit; `budget` sets another one"
+            )
         return BudgetSpent(
-            f"budget: {self.spent.units} of {self.budget} units are spent, at {self.spent.points} points, and the "
+            f"budget: {self.spent.units} of {self._budget} units are spent, at {self.spent.points} points, and the "
             "next one needs more"
         )
 

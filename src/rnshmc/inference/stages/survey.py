@@ -13,7 +13,7 @@ from rnshmc.inference.stages.starts import PriorDraws
 from rnshmc.inference.surrogate.emulated import STEP, EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_shared import TRIES
+from rnshmc.inference.tuning_shared import TOLERATED, TRIES
 from rnshmc.inference.tuning_start import Surveying
 from rnshmc.types import Array
 
@@ -84,7 +84,8 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
         chances = _tempered(_averaged(potential, z), own.effective)
         lowest = whitening.whiten(transform.wrapped(archive.lowest.point[None]))
         starts = np.concatenate((lowest, found, z[rng.choice(len(z), own.descents, p=chances)]))
-        minima = _minima(potential, z, starts, draws.log_weights, own)
+        zeros = whitening.whiten(archive.zeros(failed=True))
+        minima = _minima(potential, z, starts, zeros, draws.log_weights, own)
         unsure, found = minima.open(own), minima.places
         settled = minima.hidden <= own.left and not len(unsure) and minima.known.sum() <= certain
         quiet, certain = quiet + 1 if settled else 0, int(minima.known.sum())
@@ -96,10 +97,17 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
     return Survey(whitening.unwhiten(kept), runs, minima.elsewhere)
 
 
-def _minima(potential: EmulatedPotential, z: Array, starts: Array, log_weights: Array, tuning: Surveying) -> _Minima:
-    """Minima where descents from starts end, within the box of draws, and masses there and at draws, (n, d)."""
+def _minima(
+    potential: EmulatedPotential, z: Array, starts: Array, zeros: Array, log_weights: Array, tuning: Surveying
+) -> _Minima:
+    """Minima where descents from starts end, within the box of draws, and masses there and at draws, (n, d).
+
+    Those beside ``zeros``, where the model failed or the density is zero, are left out: the emulator does not learn it.
+    """
     box = optimize.Bounds(np.minimum(z.min(axis=0), starts.min(axis=0)), np.maximum(z.max(axis=0), starts.max(axis=0)))
-    places = _distinct(potential, np.array([_peak(potential, box, start) for start in starts]), tuning)
+    places = np.array([_peak(potential, box, start) for start in starts])
+    beside = (np.linalg.norm(places[:, None] - zeros, axis=2) < TOLERATED).any(axis=1)
+    places = _distinct(potential, places[~beside] if not beside.all() else places, tuning)
     known = potential.covariance(places).diagonal() <= tuning.sure
     known[0] |= not known.any()
     log_masses = np.array([_log_mass(potential, place) for place in places])
