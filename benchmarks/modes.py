@@ -1,17 +1,16 @@
-"""Forward models with two modes, from one start and none: how often a mode is missed, and the number of model runs.
+"""Forward models with several modes; `peers.nested` samples them.
 
-    OMP_NUM_THREADS=1 scripts/in-env.sh python benchmarks/modes.py [--seeds 15]
-
-A source in a plate is observed by fifteen sensors that hardly distinguish it from its mirror image, and a sum of two
-exponentials may exchange its terms. Shares are those of the smaller mode; a run misses it if it finds only one mode.
-For comparison there are the runs without the search. On the line, a source is two standard deviations of the prior
-from the middle, and the start is on the side of its weaker image. The last rows are of a model with one mode.
+A source in a plate is observed by fifteen sensors that hardly distinguish it from its mirror image. A sum of two
+exponentials, and one of two peaks, may exchange their terms. A period of 12.6 days has an alias of 25. On a line, a
+source is two standard deviations of the prior from the middle, and the start is on the side of its weaker image. The
+faint image has a negligible mass, and the rise has one mode.
 """
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 import rnshmc
 from rnshmc.random import stream
@@ -23,7 +22,15 @@ SOURCE = {"x": ("uniform", 0, 1), "y": ("uniform", 0, 1), "w": ("normal", 0, 1),
 START = {"x": 0.4, "y": 0.7, "w": 0.2, "sigma": 0.05}
 LINE = np.linspace(-2.5, 2.5, 9)
 LINE_SD = 0.15
+NIGHTS = np.array([3.0, 6.1, 16.1, 17.1, 18.0, 19.0, 27.1, 32.1, 34.1, 34.0, 43.0, 49.1])
+VELOCITIES = np.array([0.83, -0.5, -0.33, -0.88, -0.28, -1.27, 1.52, -0.78, -0.52, -0.59, -0.19, 0.52])
+"""A sine of amplitude 1 and period 12.3 with errors of 0.5: seed 6 of twenty, of which most have one period."""
+PLACES = np.linspace(0.0, 1.0, 21)
 RATES = {"a": ("lognormal", 0, 1), "k": ("lognormal", 0, 1), "b": ("lognormal", 0, 1), "l": ("lognormal", 0, 1)}
+PEAKS = {"a": ("lognormal", 0, 0.5), "p": ("uniform", 0, 1), "b": ("lognormal", 0, 0.5), "q": ("uniform", 0, 1)}
+PERIOD = {"P": ("loguniform", 5, 30), "c": ("normal", 0, 1), "s": ("normal", 0, 1)}
+IMAGE = {"a": ("normal", 0.0, 0.5), "y": ("normal", 0.0, 1.0)}
+RISE = {"rise": ("lognormal", 1, 0.5), "rate": ("lognormal", -1.5, 0.7), "noise": ("halfnormal", 1)}
 
 
 def folded(x: Array) -> Array:
@@ -32,16 +39,28 @@ def folded(x: Array) -> Array:
     return np.asarray(np.exp(x[2] - ((SENSORS[:, 0] - x[0]) ** 2 + across) / 0.1))
 
 
-def reflected(x: Array) -> Array:
-    """The same where a source has a mirror image that is 4% weaker."""
+def faint(x: Array) -> Array:
+    """The same where a source has a mirror image that is half as strong."""
     along = (SENSORS[:, 0] - x[0]) ** 2
     own, image = (np.exp(-(along + (y - SENSORS[:, 1]) ** 2) / 0.1) for y in (x[1], 1.0 - x[1]))
-    return np.asarray(np.exp(x[2]) * (own + 0.96 * image))
+    return np.asarray(np.exp(x[2]) * (own + 0.5 * image))
 
 
 def exchanged(x: Array) -> Array:
     """A sum of two exponentials."""
     return np.asarray(x[0] * np.exp(-x[1] * TIMES) + x[2] * np.exp(-x[3] * TIMES))
+
+
+def parted(x: Array) -> Array:
+    """Two peaks of the same width."""
+    one, other = (np.exp(-0.5 * ((PLACES - place) / 0.08) ** 2) for place in (x[1], x[3]))
+    return np.asarray(x[0] * one + x[2] * other)
+
+
+def velocity(x: Array) -> Array:
+    """A velocity of period x0, on twelve nights."""
+    turned = 2.0 * np.pi * NIGHTS / x[0]
+    return np.asarray(x[1] * np.cos(turned) + x[2] * np.sin(turned))
 
 
 def imaged(x: Array) -> Array:
@@ -57,8 +76,7 @@ def imaged_data(k: int) -> Array:
 
 
 def imaging(k: int) -> rnshmc.Model:
-    prior = {"a": ("normal", 0.0, 0.5), "y": ("normal", 0.0, 1.0)}
-    return rnshmc.Model(imaged, imaged_data(k), likelihood=rnshmc.Gaussian(sd=LINE_SD), prior=prior)
+    return rnshmc.Model(imaged, imaged_data(k), likelihood=rnshmc.Gaussian(sd=LINE_SD), prior=IMAGE)
 
 
 def source(forward: Callable[[Array], Array]) -> rnshmc.Model:
@@ -71,6 +89,15 @@ def rates() -> rnshmc.Model:
     return rnshmc.Model(exchanged, data, likelihood=rnshmc.Gaussian(sd=0.03), prior=RATES)
 
 
+def peaks() -> rnshmc.Model:
+    data = parted(np.array([1.2, 0.35, 0.9, 0.6])) + 0.1 * np.random.default_rng(7).standard_normal(len(PLACES))
+    return rnshmc.Model(parted, data, likelihood=rnshmc.Gaussian(sd=0.1), prior=PEAKS)
+
+
+def period() -> rnshmc.Model:
+    return rnshmc.Model(velocity, VELOCITIES, likelihood=rnshmc.Gaussian(sd=0.5), prior=PERIOD)
+
+
 def rise() -> rnshmc.Model:
     """A saturating rise, which has one mode."""
     minutes = np.arange(1.0, 25.0)
@@ -79,52 +106,25 @@ def rise() -> rnshmc.Model:
         return np.asarray(x[0] * (1.0 - np.exp(-x[1] * minutes)))
 
     data = warming(np.array([5.2, 0.21])) + 0.3 * np.random.default_rng(5).standard_normal(len(minutes))
-    prior = {"rise": ("lognormal", 1, 0.5), "rate": ("lognormal", -1.5, 0.7), "noise": ("halfnormal", 1)}
-    return rnshmc.Model(warming, data, likelihood=rnshmc.Gaussian(sd="noise"), prior=prior)
+    return rnshmc.Model(warming, data, likelihood=rnshmc.Gaussian(sd="noise"), prior=RISE)
 
 
-CASES: dict[str, tuple[Callable[[], rnshmc.Model], dict[str, float], int]] = {
-    "folded plate": (lambda: source(folded), START, 2),
-    "reflected source": (lambda: source(reflected), START, 2),
-    "two exponentials": (rates, {"a": 2.0, "k": 0.4, "b": 1.0, "l": 1.5}, 2),
-    "line": (lambda: imaging(26), {"a": 0.0, "y": 1.0}, 2),
-    "rise": (rise, {"rise": 5.0, "rate": 0.5, "noise": 0.5}, 1),
+@dataclass(frozen=True)
+class Case:
+    """A model and its prior, a start, and whether draws, (n, d), are on one of two sides; None: one mode counts."""
+
+    model: Callable[[], rnshmc.Model]
+    prior: Mapping[str, tuple[str | float, ...]]
+    start: Mapping[str, float]
+    side: Callable[[Array], npt.NDArray[np.bool_]] | None = None
+
+
+CASES = {
+    "folded_plate": Case(lambda: source(folded), SOURCE, START, lambda x: x[:, 1] > 0.5),
+    "two_exponentials": Case(rates, RATES, {"a": 2.0, "k": 0.4, "b": 1.0, "l": 1.5}, lambda x: x[:, 1] > x[:, 3]),
+    "two_peaks": Case(peaks, PEAKS, {"a": 1.0, "p": 0.3, "b": 1.0, "q": 0.5}, lambda x: x[:, 1] > x[:, 3]),
+    "period": Case(period, PERIOD, {"P": 12.0, "c": 0.5, "s": 0.5}, lambda x: x[:, 0] > 18.0),
+    "line": Case(lambda: imaging(26), IMAGE, {"a": 0.0, "y": 1.0}, lambda x: x[:, 1] > 0.0),
+    "faint_image": Case(lambda: source(faint), SOURCE, START),
+    "rise": Case(rise, RISE, {"rise": 5.0, "rate": 0.5, "noise": 0.5}),
 }
-"""Models, starts, in the larger mode of a plate and of two exponentials, and numbers of modes."""
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=15)
-    parser.add_argument("--models", nargs="+", default=list(CASES), choices=CASES)
-    arguments = parser.parse_args()
-    seeds = range(1, 1 + arguments.seeds)
-    print(
-        "| model | start | missed | good | runs, median (largest) | of the search | without it | share of the smaller |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for name in arguments.models:
-        make, one, count = CASES[name]
-        model = make()
-        alone = [rnshmc.sample(model, one, modes=False, seed=seed, progress_bar=False).spent.units for seed in seeds]
-        for start in (one, None):
-            found = [rnshmc.sample(model, start, seed=seed, progress_bar=False) for seed in seeds]
-            units = [run.spent.units for run in found]
-            whole = [run for run in found if len(run.outcome.modes) >= count]
-            shares = [min(float(mode.share.value) for mode in run.outcome.modes) for run in whole if count > 1]
-            good = sum(run.verdict.level == "good" for run in found)
-            cells = (
-                name,
-                "none" if start is None else "one",
-                f"{len(found) - len(whole)} of {len(found)}",
-                good,
-                f"{np.median(units):.0f} ({max(units)})",
-                f"{np.median([run.outcome.surveyed for run in found]):.0f}",
-                f"{np.median(alone):.0f}",
-                f"{min(shares, default=np.nan):.4f} to {max(shares, default=np.nan):.4f}",
-            )
-            print(f"| {' | '.join(map(str, cells))} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

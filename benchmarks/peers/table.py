@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
+from peers import nested
 from peers.conclusions import GRADIENT, VALUES, conclusions
 from peers.forward_models import MODELS
 from peers.growth import draw, growth
@@ -117,11 +118,12 @@ def page(
     earlier: int = 0,
     *,
     figure: str = "",
+    modes: Sequence[nested.Run] = (),
 ) -> str:
     """The page in Markdown: a table for each problem, wins and losses, versions and machine.
 
     ``earlier`` of the ``runs`` are rows that stayed from before; ``figure`` is for the section on dimensions
-    (`growth`).
+    (`growth`), and ``modes`` are runs on models with several modes.
     """
     problems = list(dict.fromkeys(run.problem for run in runs))
     dims = dimensions(runs, references)
@@ -135,7 +137,7 @@ def page(
         _HEAD,
         conclusions(runs, compared, VALUES_ONLY, dims),
         _best(of_density, compared),
-        *(part for part in (emulated, grown) if part),
+        *(part for part in (emulated, nested.section(modes, _COMMAND), grown) if part),
         _MEASURES,
         _TABLES,
         *sections,
@@ -325,14 +327,16 @@ variances. The time of a unit is its minimum.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("results", "references", "table", "page", "figure"):
+    for option in ("results", "references", "table", "modes", "page", "figure"):
         parser.add_argument(f"--{option}", type=Path, required=True)
     arguments = parser.parse_args()
     anew = verdicts(arguments.results, arguments.references)
     earlier = kept(arguments.table, anew)
     runs = sorted((*anew, *earlier), key=lambda v: (v.problem, v.peer, v.seed))
     write_runs(arguments.table, runs)
-    arguments.page.write_text(page(runs, arguments.references, len(earlier), figure=arguments.figure.name))
+    modes = nested.merged(arguments.modes, sorted(arguments.results.glob("modes/*.csv")))
+    nested.write_runs(arguments.modes, modes)
+    arguments.page.write_text(page(runs, arguments.references, len(earlier), figure=arguments.figure.name, modes=modes))
     ours = [run for run in runs if run.peer == OURS[0]]
     draw(ours, dimensions(ours, arguments.references)).savefig(arguments.figure, dpi=150)
 
