@@ -89,5 +89,5 @@ def test_thousands_of_known_runs_of_a_model_are_used_in_seconds(caplog: pytest.L
         assert result.verdict.level == "good", str(result.verdict)
         return result.spent.units
 
-    # A run without known ones takes about 75. Two of eight seeds train the emulator again, and rounding decides which.
-    assert any(units(seed) < 60 for seed in range(8))
+    # A run without known ones takes about 75. In two of eight seeds, a chain begins far out, which takes a batch more.
+    assert max(units(seed) for seed in range(4)) < 60

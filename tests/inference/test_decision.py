@@ -50,6 +50,8 @@ def test_batches_grow_with_the_training_set() -> None:
     sizes = [batch_size(replace(TALLY, used=used), TUNING) for used in (20, 100, 2000)]
     assert sizes == [8, 12, 128]
     assert batch_size(replace(TALLY, used=2000, variance=np.inf), TUNING) == 8
+    # Of 800 runs that are given, none was made in training.
+    assert [batch_size(replace(TALLY, learnt="outputs", used=800, tried=n), TUNING) for n in (0, 8, 40)] == [8, 8, 40]
     assert [fill_size(replace(TALLY, used=used)) for used in (20, 128, 320)] == [8, 8, 20]
 
 

@@ -127,7 +127,9 @@ def batch_size(tally: Tally, tuning: Training) -> int:
     """Draws of the surrogate to evaluate next."""
     if not np.isfinite(tally.variance):
         return BATCH
-    return max(BATCH, tally.informed // 4, min(tally.used // 8, tuning.chains))
+    # Known runs of a model are no reason for many more.
+    most = max(BATCH, tally.tried) if tally.learnt == "outputs" else tuning.chains
+    return max(BATCH, tally.informed // 4, min(tally.used // 8, most, tuning.chains))
 
 
 def fill_size(tally: Tally) -> int:
