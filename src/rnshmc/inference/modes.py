@@ -101,8 +101,22 @@ def search_more_starts(state: State, further: Array) -> State:
         known = all_images(state.archive, (*state.modes, *state.left_out))
         with suppress(ParameterError):
             mode = descend(state.archive, start, state.tuning, state.modes[0].whitening, known=known)
-            state = record_mode(state, mode)
+            state = _record_settled(state, mode)
     return refine_modes(state) if state.modes != first.modes else state
+
+
+def _record_settled(state: State, mode: Mode) -> State:
+    """Add the mode of a further start; a new one is settled first, for one that is too wide would end later descents.
+
+    Of 36 normal densities on a lattice, four standard deviations apart, searches found 27 to 35 without this, and 28 to
+    36 with it.
+    """
+    wider = record_mode(state, mode)
+    least = max(known.log_mass for known in state.modes) - state.tuning.modes.hopeless
+    if mode not in wider.modes or mode in state.modes or mode.log_mass < least:
+        return wider
+    archive = of_part(replace(state.archive, part=None), mode, state.modes)
+    return record_mode(state, settle(archive, mode, state.rng, state.tuning))
 
 
 def search_nearby(state: State, start: Array) -> State:
