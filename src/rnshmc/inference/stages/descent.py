@@ -59,6 +59,14 @@ class Mode:
             heights = self.value + 0.5 * (z**2).sum(axis=1)
         return np.minimum(heights, np.finfo(float).max), z @ self.whitening.factor.T
 
+    def predicts(self, found: Evaluation, unpredicted: float) -> bool:
+        """Whether the quadratic of its coordinates predicts a gradient, as where all other modes have less density.
+
+        The squared whitened length of the rest is then at most ``unpredicted``.
+        """
+        rest = self.whitening.slopes(gradient_of(found)[None]) - self.whitening.whiten(found.point[None])
+        return bool((rest**2).sum() < unpredicted)
+
     def near(self, point: Array, value: float = np.inf, below: float = 0.0) -> bool:
         """Whether a point is nearer to it than draws are, and not ``below`` lower than the mode in its potential.
 
@@ -113,7 +121,7 @@ def descend(
 
     The scale of the posterior is expected to be one in ``coordinates``, if they are given. If values and gradients
     disagreed at the start, it is ``doubtful``, and the noise of values is measured. The descent ends as soon as it
-    comes near a ``known`` mode. Raises ParameterError if the potential or its gradient is not finite at or near the
+    comes near a ``known`` mode, and at the start, where that predicts the gradient. Raises ParameterError if the potential or its gradient is not finite at or near the
     start, or the potential is unbounded below.
     """
     own, uneven = tuning.descent, 1.0 / tuning.search.first
@@ -130,6 +138,9 @@ def descend(
 
     if first.gradient is None:
         return with_scales()
+    for mode in known:
+        if mode.predicts(first, tuning.probing.predicted):
+            return mode
     if doubtful:
         noise_at(archive, first, sized.steps(np.eye(archive.dim)).sum(axis=0), tuning.noise, STAGE)
     if _uneven(units, first.gradient, uneven):
