@@ -93,3 +93,18 @@ def test_a_run_without_gradients_has_an_end() -> None:
     assert result.spent.points <= 1200
     assert result.verdict.level == "bad"
     assert "without gradients, 1200 points are the limit; `budget` sets another one" in str(result.verdict)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_start_from_which_a_known_mode_is_predicted_takes_one_gradient(seed: int) -> None:
+    """Far on the side of one of two modes, 8 apart; on the other side, the descent finds the other mode."""
+    law = NormalMixture(np.array([0.5, 0.5]), np.outer([-4.0, 4.0], np.eye(3)[0]), np.array([1.0, 1.3]))
+    archive = Archive.of(evaluations_of_potential(law))
+    known = settle(archive, descend(archive, np.array([-3.0, 0.5, 0.5]), DEFAULT), stream(seed, "known"), DEFAULT)
+    before = archive.spent.points
+    assert descend(archive, np.array([-7.0, 3.0, -4.0]), DEFAULT, known.whitening, known=(known,)) is known
+    assert archive.spent.points == before + 1
+    other = descend(archive, np.array([7.0, 3.0, -4.0]), DEFAULT, known.whitening, known=(known,))
+    assert other.converged
+    assert other.near(np.array([4.0, 0.0, 0.0]))
+    assert not known.near(other.whitening.centre)
