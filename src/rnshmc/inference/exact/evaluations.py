@@ -37,10 +37,9 @@ class Evaluations:
         File of evaluations: replayed but not part of `record`, so that a resumed run follows the same path.
     known
         Evaluations to learn from; ``given`` without gradients if none are used.
-    budget, slope_price
-        Units that may be spent, None for no budget, and those that a gradient costs.
-    most_points
-        Points that may be requested without a budget where there are no gradients.
+    budget, slope_price, most_points
+        Units that may be spent, None for no budget; those that a gradient costs; and the number of points that may be
+        requested without gradients and a budget.
     forward_posterior
         Computes the potential from runs of a forward model; None for a density.
     threads
@@ -68,8 +67,7 @@ class Evaluations:
         self._use_gradients = use_gradients
         self._evaluation_log = evaluation_log
         self._kept = ". The evaluations are in the file; the same call resumes from them" if evaluation_log else ""
-        self._budget, self._slope_price, self._always_both = budget, slope_price, False
-        self._most_points = most_points
+        self._budget, self._most_points, self._slope_price, self._always_both = budget, most_points, slope_price, False
         self.spent = Spent()
         """Evaluations made by this run so far."""
         self._numbers = count(1)
@@ -108,9 +106,7 @@ class Evaluations:
 
     def affordable(self, points: Sequence[Array] | Array) -> int:
         """Number of rows of ``points``, from the first on, whose values are known or may still be evaluated."""
-        left = self.units_left
-        if self._budget is not None:
-            left //= self._price(gradient=False)
+        left = self.units_left if self._budget is None else self.units_left // self._price(gradient=False)
         for number, x in enumerate(points):
             # Without a budget points count, those of an earlier run in the file, too: a resumed run ends at the same.
             left -= not (x.tobytes() in self._requested if self._budget is None else self._found(x, gradient=False))
@@ -188,9 +184,7 @@ class Evaluations:
 
     def _exhausted(self) -> BudgetSpent:
         if self._budget is None:
-            return BudgetSpent(
-                f"without gradients, {self._most_points} points are the limit; `budget` sets another one"
-            )
+            return BudgetSpent(f"without gradients, {self._most_points} points are the limit; `budget` sets another")
         return BudgetSpent(
             f"budget: {self.spent.units} of {self._budget} units are spent, at {self.spent.points} points, and the "
             "next one needs more"

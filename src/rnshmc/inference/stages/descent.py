@@ -121,8 +121,8 @@ def descend(
 
     The scale of the posterior is expected to be one in ``coordinates``, if they are given. If values and gradients
     disagreed at the start, it is ``doubtful``, and the noise of values is measured. The descent ends as soon as it
-    comes near a ``known`` mode, and at the start, where that predicts the gradient. Raises ParameterError if the potential or its gradient is not finite at or near the
-    start, or the potential is unbounded below.
+    comes near a ``known`` mode, and at the start, where that predicts the gradient. Raises ParameterError if the
+    potential or its gradient is not finite at or near the start, or the potential is unbounded below.
     """
     own, uneven = tuning.descent, 1.0 / tuning.search.first
     (first,) = archive.evaluate(start[None], STAGE)
