@@ -1,6 +1,7 @@
 """Modes and surrogates of a forward model's posterior by its emulated outputs."""
 
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from rnshmc.inference.result.state import State, States
 from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.parts import all_images
 from rnshmc.inference.stages.starts import PriorDraws
-from rnshmc.inference.stages.survey import survey
+from rnshmc.inference.stages.survey import share_elsewhere, survey
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
@@ -34,6 +35,8 @@ def by_outputs(state: State, starts: Array, prior: PriorDraws | None, coordinate
     state = without_negligible_modes(replace(state, early=len(state.archive.zeros(failed=True))))
     yield state
     state = yield from each_mode(state)
+    if prior is not None and state.surveyed:
+        state = _surveyed_again(state, prior)
     yield state
     return state
 
@@ -71,6 +74,16 @@ def _surveyed(state: State, prior: PriorDraws) -> Generator[State, None, tuple[S
     return state, np.array(new).reshape(-1, dim)
 
 
+def _surveyed_again(state: State, prior: PriorDraws) -> State:
+    """The share of the posterior outside of the modes, by an emulator that has learnt all runs since the search."""
+    modes = np.array([mode.whitening.centre for mode in state.modes])
+    archive = replace(state.archive, part=None)
+    with suppress(FitError, np.linalg.LinAlgError):
+        elsewhere = share_elsewhere(archive, prior, modes, state.rng.spawn(1)[0], state.tuning)
+        return replace(state, elsewhere=elsewhere)
+    return state
+
+
 def without_outputs(state: State) -> tuple[State, Array]:
     """A state that learns the density, from the values of the runs so far, and a start for each mode."""
     archive = replace(state.archive, emulating=False)
@@ -83,7 +96,7 @@ def without_outputs(state: State) -> tuple[State, Array]:
         kernel = state.trained.posterior.kernel
         assert isinstance(kernel, EmulatedPotential)
         output, error = roughest(kernel)
-        doubt = f"{doubt}; {output} is emulated least well: its error is {error:.2g} times that of its datum"
+        doubt = f"{doubt}; {output} has the largest emulation error: {error:.2g} times the error of its datum"
     # The emulator stays the latest surrogate, in case the budget ends before there is one of the density.
     state = replace(state.without_surrogate(), archive=archive, doubts=(*state.doubts, f"{doubt}."))
     return replace(state, starts=0, surveyed=0, elsewhere=np.nan, modes=(), method="none"), starts

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rnshmc.inference.tuning_result import Modes
+from rnshmc.inference.tuning_result import Judging, Modes
 from rnshmc.inference.tuning_shared import BAD, BATCH, FEW, RARE, TOLERATED, TRIES
 
 
@@ -59,17 +59,20 @@ class Surveying:
     spread: int = 1
     effective: int = FEW  # Effective number of draws of the prior at their temperature.
     descents: int = BATCH  # Descents on the emulator in a round, from tempered draws.
-    sure: float = 0.25  # Variance of U - V at a minimum up to which the emulator is certain of it.
-    # Logarithm of the mass of an uncertain minimum, relative to the known modes, from which the model is run there: an
-    # emulator that has not seen a mode is too certain that there is none. Of the same searches, 4 of 7 missed the mode
-    # at 20.
-    hopeless: float = Modes.hopeless
+    # Power of the share of the emulator's errors that agree with the data: by a symmetry of the model, errors of its
+    # outputs agree together, not one by one. Of ten searches for the folded plate's other mode, 4, 0 and 2 missed it
+    # and were certain with 1, 1/2 and 0.
+    agreeing: float = 0.5
+    sure: float = Judging.sd_good  # sd(U - V) at a minimum up to which the emulator is certain of it.
+    # Logarithm of the mass of an uncertain minimum, relative to the known modes, from which the model is run there.
+    # Of ten searches for the folded plate's other mode 0, 0 and 3 missed it and were certain with -10, -8 and -5.
+    negligible: float = Modes.negligible
     highest: float = 2.0 * Modes.negligible  # Height of a minimum above the lowest one up to which its mode may count.
     barrier: float = 1.0  # Height of the potential between two minima, above the higher one, that separates them.
     # Mass that the emulator may hide at draws of the prior, relative to the known modes, at the end.
     left: float = RARE
     quiet: int = 1  # Rounds in succession in which nothing is found or left open; one more ends the search.
-    rounds: int = TRIES  # Maximum number of rounds. Of the same thirty, 10, 4 and 0 missed a mode with 6, 8 and 12.
+    rounds: int = TRIES  # Maximum number of rounds. Of thirty such searches, 10, 4 and 0 missed one with 6, 8 and 12.
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class _Minima:
 
     def open(self, tuning: Surveying) -> Array:
         """Minima whose mass may matter and is not known, the largest first."""
-        chosen = np.flatnonzero(~self.known & (self.log_masses > -tuning.hopeless))
+        chosen = np.flatnonzero(~self.known & (self.log_masses > -tuning.negligible))
         return np.asarray(self.places[chosen[np.argsort(-self.log_masses[chosen])]])
 
 
@@ -75,17 +75,9 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
     found, certain, quiet = whitening.whiten(transform.wrapped(modes)), len(modes), 0
     for _ in range(own.rounds):
         runs += len(archive.evaluate(points, SURVEY))
-        training = archive.training()
-        if transform.angles is not None:
-            places, rows = transform.angles.with_images(training.points)
-            training = replace(training.where(rows), points=places)
-        assert training.runs is not None
-        potential = emulate(training, training.runs, whitening)
-        chances = _tempered(_averaged(potential, z), own.effective)
-        lowest = whitening.whiten(transform.wrapped(archive.lowest.point[None]))
-        starts = np.concatenate((lowest, found, z[rng.choice(len(z), own.descents, p=chances)]))
-        zeros = whitening.whiten(archive.zeros(failed=True))
-        minima = _minima(potential, z, starts, zeros, draws.log_weights, own)
+        averaged = _Averaged(_emulated(archive, whitening), power=own.agreeing)
+        chances = _tempered(averaged(z), own.effective)
+        minima = _minima(archive, averaged, draws, found, z[rng.choice(len(z), own.descents, p=chances)], own)
         unsure, found = minima.open(own), minima.places
         settled = minima.hidden <= own.left and not len(unsure) and minima.known.sum() <= certain
         quiet, certain = quiet + 1 if settled else 0, int(minima.known.sum())
@@ -97,39 +89,76 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
     return Survey(whitening.unwhiten(kept), runs, minima.elsewhere)
 
 
-def _minima(
-    potential: EmulatedPotential, z: Array, starts: Array, zeros: Array, log_weights: Array, tuning: Surveying
-) -> _Minima:
-    """Minima where descents from starts end, within the box of draws, and masses there and at draws, (n, d).
+def share_elsewhere(
+    archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Tuning
+) -> float:
+    """Largest share of the posterior outside of the known modes, (k, d), by an emulator of all runs.
 
-    Those beside ``zeros``, where the model failed or the density is zero, are left out: the emulator does not learn it.
+    The likelihood is averaged over its errors without favour. Raises FitError if the outputs cannot be emulated.
     """
+    own, whitening = tuning.surveying, Whitening.of_draws(draws.points)
+    z, found = whitening.whiten(draws.points), whitening.whiten(archive.coordinates.transform.wrapped(modes))
+    averaged = _Averaged(_emulated(archive, whitening), power=1.0)
+    starts = z[rng.choice(len(z), own.descents, p=_tempered(averaged(z), own.effective))]
+    return _minima(archive, averaged, draws, found, starts, own).elsewhere
+
+
+def _emulated(archive: Archive, whitening: Whitening) -> EmulatedPotential:
+    """The emulated potential in given coordinates, from all runs; angles have images."""
+    training, angles = archive.training(), archive.coordinates.transform.angles
+    if angles is not None:
+        places, rows = angles.with_images(training.points)
+        training = replace(training.where(rows), points=places)
+    assert training.runs is not None
+    return emulate(training, training.runs, whitening)
+
+
+@dataclass(frozen=True, eq=False)
+class _Averaged:
+    """The potential of a likelihood that is averaged over the emulator's errors, less the offset of V, at rows of z."""
+
+    potential: EmulatedPotential
+    power: float
+    """Of the share of errors that agree with the data, see `Surveying.agreeing`."""
+
+    def __call__(self, z: Array) -> Array:
+        """Its values, (k,)."""
+        plain, mean = (np.maximum(some, LOWEST) for some in self.potential.log_likelihoods(z, self.power))
+        found = self.potential.values_and_gradients(z)[0] + plain - mean
+        return np.asarray(np.where(np.isfinite(found), found, -LOWEST))
+
+
+def _minima(
+    archive: Archive, averaged: _Averaged, draws: PriorDraws, found: Array, starts: Array, tuning: Surveying
+) -> _Minima:
+    """Minima where descents from the lowest run, from those found before and from starts end, within the box of draws.
+
+    Those beside points where the model failed or the density is zero are left out: the emulator does not learn it.
+    """
+    potential, transform = averaged.potential, archive.coordinates.transform
+    whiten, zeros = potential.whitening.whiten, potential.whitening.whiten(archive.zeros(failed=True))
+    z, lowest = whiten(draws.points), whiten(transform.wrapped(archive.lowest.point[None]))
+    starts = np.concatenate((lowest, found, starts))
     box = optimize.Bounds(np.minimum(z.min(axis=0), starts.min(axis=0)), np.maximum(z.max(axis=0), starts.max(axis=0)))
-    places = np.array([_peak(potential, box, start) for start in starts])
+    places = np.array([_peak(averaged, box, start) for start in starts])
     beside = (np.linalg.norm(places[:, None] - zeros, axis=2) < TOLERATED).any(axis=1)
-    places = _distinct(potential, places[~beside] if not beside.all() else places, tuning)
-    known = potential.covariance(places).diagonal() <= tuning.sure
+    places = _distinct(averaged, places[~beside] if not beside.all() else places, tuning)
+    known = potential.covariance(places).diagonal() <= tuning.sure**2
     known[0] |= not known.any()
-    log_masses = np.array([_log_mass(potential, place) for place in places])
+    log_masses = np.array([_log_mass(averaged, place) for place in places])
     total = logsumexp(log_masses[known])
-    plain, mean = (logsumexp(some + log_weights) - total for some in potential.log_likelihoods(z))
-    hidden = np.exp(min(mean, 0.0)) - np.exp(min(plain, 0.0))
-    return _Minima(places, known, log_masses - total, max(float(hidden), 0.0))
+    # Draw by draw: mass that the mean of the outputs gives to wrong places would cancel what errors hide at others.
+    likelihoods = potential.log_likelihoods(z, averaged.power)
+    plain, mean = (np.exp(np.minimum(some + draws.log_weights - total, 0.0)) for some in likelihoods)
+    return _Minima(places, known, log_masses - total, float(np.maximum(mean - plain, 0.0).sum()))
 
 
-def _averaged(potential: EmulatedPotential, z: Array) -> Array:
-    """U at rows of z, (k,), for the likelihood averaged over the emulator's errors, less the offset of V."""
-    plain, mean = (np.maximum(some, LOWEST) for some in potential.log_likelihoods(z))
-    found = potential.values_and_gradients(z)[0] + plain - mean
-    return np.asarray(np.where(np.isfinite(found), found, -LOWEST))
-
-
-def _peak(potential: EmulatedPotential, box: optimize.Bounds, start: Array) -> Array:
+def _peak(averaged: _Averaged, box: optimize.Bounds, start: Array) -> Array:
     """The end of a descent on the averaged potential within a box."""
-    steps = STEP * np.eye(potential.dim + 1, potential.dim, k=-1)
+    steps = STEP * np.eye(len(start) + 1, len(start), k=-1)
 
     def value(z: Array) -> tuple[float, Array]:
-        here, *ahead = _averaged(potential, z + steps)
+        here, *ahead = averaged(z + steps)
         return float(here), (np.array(ahead) - here) / STEP
 
     # The next round continues.
@@ -137,13 +166,14 @@ def _peak(potential: EmulatedPotential, box: optimize.Bounds, start: Array) -> A
     return np.asarray(found.x)
 
 
-def _log_mass(potential: EmulatedPotential, z: Array) -> float:
+def _log_mass(averaged: _Averaged, z: Array) -> float:
     """log of the integral of exp(-U) around a minimum, averaged over the emulator's errors, by Laplace's method."""
+    potential = averaged.potential
     curvatures, axes = np.linalg.eigh(potential.mean_hessian(z[None]))
     curvatures = np.maximum(curvatures, FLAT)
     steps = (axes / np.sqrt(curvatures)).T
     around = np.concatenate((z[None], z + steps, z - steps))
-    heights = _averaged(potential, around) + potential.offset
+    heights = averaged(around) + potential.offset
     # Errors widen a mode: there is mass at more places, and less at each.
     ahead, behind = heights[1:].reshape(2, -1)
     curvatures = np.clip((ahead + behind - 2.0 * heights[0]) * curvatures, FLAT, curvatures)
@@ -168,17 +198,17 @@ def _tempered(values: Array, effective: float) -> Array:
     return weights(optimize.brentq(excess, low, high, xtol=0.01))
 
 
-def _distinct(potential: EmulatedPotential, minima: Array, tuning: Surveying) -> Array:
+def _distinct(averaged: _Averaged, minima: Array, tuning: Surveying) -> Array:
     """The minima that a higher potential divides from all lower ones, and that are not too high, the lowest first."""
-    values, kept = _averaged(potential, minima), list[Array]()
+    values, kept = averaged(minima), list[Array]()
     for k in np.argsort(values):
         low = values[k] <= values.min() + tuning.highest
-        if low and all(_divided(potential, minima[k], other, values[k] + tuning.barrier) for other in kept):
+        if low and all(_divided(averaged, minima[k], other, values[k] + tuning.barrier) for other in kept):
             kept.append(minima[k])
     return np.array(kept)
 
 
-def _divided(potential: EmulatedPotential, one: Array, other: Array, height: float) -> bool:
+def _divided(averaged: _Averaged, one: Array, other: Array, height: float) -> bool:
     """Whether the potential is that high anywhere on the straight line between two points."""
     line = one + np.linspace(0.0, 1.0, 34)[1:-1, None] * (other - one)
-    return bool(_averaged(potential, line).max() > height)
+    return bool(averaged(line).max() > height)

@@ -83,16 +83,17 @@ class EmulatedPotential:
         curved = np.sum([part for _, _, part in parts], axis=0) / len(z)
         return np.asarray(shared * (felt @ felt.T) + self._bent(curved) * shared**2)
 
-    def log_likelihoods(self, z: Array) -> tuple[Array, Array]:
+    def log_likelihoods(self, z: Array, power: float) -> tuple[Array, Array]:
         """log p(data | E, own) at the rows of z, and the log of its mean over the predictors' processes: each (k,).
 
-        The mean is Laplace's approximation by one Gauss-Newton step, which is exact for Gaussian errors.
+        The mean is Laplace's approximation by one Gauss-Newton step, which is exact for Gaussian errors. Its volume
+        term, the share of errors that agree with the data, is raised to ``power``.
         """
         x, size = self.whitening.unwhiten(z), max(1, ENTRIES // self.outputs.roots.size)
-        parts = [self._log_likelihoods(x[start : start + size]) for start in range(0, len(x), size)]
+        parts = [self._log_likelihoods(x[start : start + size], power) for start in range(0, len(x), size)]
         return np.concatenate([plain for plain, _ in parts]), np.concatenate([mean for _, mean in parts])
 
-    def _log_likelihoods(self, x: Array) -> tuple[Array, Array]:
+    def _log_likelihoods(self, x: Array, power: float) -> tuple[Array, Array]:
         observed, w = self.forward_posterior.observed, self.inputs(x)
         # The same covariance by no more columns than outputs.
         roots = np.asarray(np.linalg.qr(self.outputs.roots.T, mode="r")).T
@@ -108,7 +109,7 @@ class EmulatedPotential:
             precisions[~usable], felt = np.eye(roots.shape[1]), sds * (slopes @ roots)
             errors = -np.linalg.solve(precisions, felt[..., None])[..., 0]
             nearest = observed.potential(predicted + sds * (errors @ roots.T), own)[0]
-            mean = -nearest - 0.5 * (errors**2).sum(axis=1) - 0.5 * np.linalg.slogdet(precisions)[1]
+            mean = -nearest - 0.5 * (errors**2).sum(axis=1) - 0.5 * power * np.linalg.slogdet(precisions)[1]
         return np.where(usable, -misfit, -np.inf), np.where(usable & np.isfinite(mean), mean, -np.inf)
 
     def held_out(self, x: Array) -> tuple[Array, Array]:
