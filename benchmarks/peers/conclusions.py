@@ -59,8 +59,8 @@ def _with_gradients(runs: Sequence[Verdict], problems: Sequence[str], values_onl
         return text
     low, middle, high = count(min(ratios)), count(float(np.median(ratios))), count(max(ratios))
     return (
-        f"{text} Where another sampler with gradients reaches the goal ({len(ratios)}), the best one takes {low} to "
-        f"{high} times as many, {middle} in the median."
+        f"{text} On the {len(ratios)} where another sampler with gradients reaches the accuracy of 1000 draws, the "
+        f"best one takes {low} to {high} times as many (median {middle})."
     )
 
 
@@ -75,8 +75,8 @@ def _without_gradients(runs: Sequence[Verdict], problems: Sequence[str], values_
         for of, units in zip(medians, others, strict=True)
     )
     return (
-        f"**Without gradients**, it reaches the goal on {len(reached)} of {len(medians)}. Another sampler reaches "
-        f"it on {lost} of the rest."
+        f"**Without gradients**, it reaches that accuracy on {len(reached)} of {len(medians)}. On {lost} of the "
+        "others, another sampler does."
     )
 
 
@@ -93,8 +93,9 @@ def _forward_models(runs: Sequence[Verdict]) -> str:
     return (
         f"**Forward models**: emulated outputs take {count(min(of[MODEL] for of in medians))} to "
         f"{count(max(of[MODEL] for of in medians))} runs. BayesFast, which also emulates outputs, takes "
-        f"{count(min(ratios))} to {count(max(ratios))} times as many. The default now also searches for other "
-        "modes: [later medians](development/tried/goals.md#forward-models-with-the-search-over-the-prior)."
+        f"{count(min(ratios))} to {count(max(ratios))} times as many. The default now also searches the "
+        "prior for other modes, which takes further runs: [later medians]"
+        "(development/tried/goals.md#forward-models-with-the-search-over-the-prior)."
     )
 
 
@@ -104,8 +105,8 @@ def _dimensions(runs: Sequence[Verdict], dims: dict[str, int]) -> str:
         return ""
     per = [_units(runs, name)[GRADIENT] / dims[name] for name in large]
     return (
-        f"**Many dimensions**: from 100 to {max(dims[name] for name in large)} parameters it takes {min(per):.1f} to "
-        f"{max(per):.1f} units for each."
+        f"**Many dimensions**: with 100 to {max(dims[name] for name in large)} parameters it takes {min(per):.1f} to "
+        f"{max(per):.1f} units per parameter."
     )
 
 

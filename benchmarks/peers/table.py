@@ -35,7 +35,7 @@ DESCRIPTIONS = {
     "banana": "x_1 standard normal, x_2 normal around x_1^2",
     "bank": "Logistic regression on Bank Marketing",
     "chain": "A linear chain of 30 reactions, stiff: 310 concentrations as a function of the logarithms of the rates",
-    "decay": "The sum of two exponential decays, seen 40 times with errors of unknown size",
+    "decay": "The sum of two exponential decays, observed 40 times with noise of unknown standard deviation",
     "dota2": "Logistic regression on Dota2 Games Results",
     "eight_schools": "Eight schools, not centred",
     "eight_schools_centred": "Eight schools, centred",
@@ -311,8 +311,8 @@ _MEASURES = """## What is measured
 - **Units for means, units for variances.** The units until the accuracy is that of 1000 draws: median over seeds, with
   the largest in parentheses if it differs. Chains and weighted independent draws are extrapolated: units of the
   warm-up, plus those after it times 1000 over the sampler's own effective sample size, if that is at least 100 and
-  squared errors are at most 5 times what it implies. Any other result counts at the units spent if it has the accuracy
-  of 1000 draws, and as not reached otherwise.
+  squared errors are at most 5 times what it implies. Any other result counts with the units it spent if it has the
+  accuracy of 1000 draws, and as not reached otherwise.
 - **Good, rightly.** The number of results that the sampler itself marks good, and the number of these that are
   accurate: errors agree with its own effective sample size or, if it reports none, with 100 draws.
 - **Overhead.** Processor seconds of a run outside the potential, not scaled to 1000 draws.
@@ -321,7 +321,7 @@ _MEASURES = """## What is measured
 _TABLES = """## Tables by posterior
 
 Samplers are in the order of their median units. The accuracy of a reference is in independent draws, for means / for
-variances. The time of a unit is its minimum.
+variances. The time of a unit is the minimum over runs.
 """
 
 

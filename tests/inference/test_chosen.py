@@ -84,7 +84,7 @@ def test_thousands_of_known_runs_of_a_model_are_used_in_seconds(caplog: pytest.L
         with caplog.at_level(logging.WARNING, logger="rnshmc"):
             given = {"points": points, "outputs": outputs}
             result = model_cases.sampled(model_cases.decaying(), evaluations=given, seed=seed)
-        assert "of 20000 are used, spread over those near the mode" in caplog.text
+        assert "of 20000 are used, chosen near the mode" in caplog.text
         assert result.outcome.emulated is not None
         assert result.verdict.level == "good", str(result.verdict)
         return result.spent.units

@@ -79,7 +79,7 @@ def test_a_rough_output_is_named_and_the_density_is_learnt_instead() -> None:
     result = sampled(decaying(forward=switching), draws=100)
     doubts = [f for f in result.verdict.findings if "are not emulated" in f.text]
     assert len(doubts) == 1
-    assert "output [5] is emulated least well" in doubts[0].text
+    assert "output [5] has the largest emulation error" in doubts[0].text
     assert result.verdict.level != "good"
 
 

@@ -65,7 +65,7 @@ def test_a_budget_that_ends_in_training_leaves_draws_of_the_latest_surrogate(bud
     assert np.isfinite([outcome.mean.standard_error, outcome.variance.standard_error]).all()
     assert np.all(np.abs(outcome.mean.value - LogGamma.mean) < 0.5 * np.sqrt(LogGamma.variance))
     assert "! The run stopped early: budget: " in verdict_of(outcome)
-    assert "the finished surrogate is not checked or corrected" in verdict_of(outcome)
+    assert "the final surrogate was not checked or corrected" in verdict_of(outcome)
 
 
 @pytest.mark.parametrize(("known", "share", "lacking"), [(False, 0.3, True), (True, 0.3, False), (False, 1e3, False)])

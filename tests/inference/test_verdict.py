@@ -109,7 +109,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"surrogate": corrected(0)},
             "doubtful",
-            "! sd(U - V) = 0.2 at the last training points; the finished surrogate is not",
+            "! sd(U - V) = 0.2 at the last training points; the final surrogate was not",
         ),
         (
             {"surrogate": corrected(missing=0.02)},
@@ -166,7 +166,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"surveyed": 60, "elsewhere": 0.031},
             "doubtful",
-            "! The search ended before the emulator excluded other modes: they may have up to 4% of the posterior.",
+            "! The search ended before other modes were ruled out: they may hold up to 4% of the posterior.",
         ),
         (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},
@@ -176,7 +176,7 @@ def seen(count: int, zeros: int) -> Checked:
         (
             {"starts": 4, "left_out": (mode(21.0, 2e-9),)},
             "good",
-            "  A mode with a log density 20 below the highest has about 2e-09 of its mass and is left out.",
+            "  A mode with a log density 20 below the highest is left out: its mass is about 2e-09 of that mode's.",
         ),
         (
             {"starts": 4, "left_out": 3 * (mode(21.0, 2e-9),)},
@@ -222,7 +222,7 @@ def seen(count: int, zeros: int) -> Checked:
             "  The density is 0, or was not computed, at 3 points where the surrogate",
         ),
         ({"beyond": 3, "checked": seen(199, 6)}, "doubtful", "! The density is 0, or was not computed, at 3 points"),
-        ({"beyond": 3, "checked": seen(200, 21)}, "doubtful", "at 21 of 200 checked draws. Only these draws correct"),
+        ({"beyond": 3, "checked": seen(200, 21)}, "doubtful", "21 of 200 checked draws. The surrogate does not"),
         ({"uninformed": np.array([[0.1, -0.99]])}, "doubtful", "! The density hardly depends on -0.99 b"),
         ({"noise": 0.3}, "doubtful", "! The log density is noisy: it differs by 0.3 between neighbouring points"),
         ({"doubts": ("The gradient is inexact.",)}, "doubtful", "! The gradient is inexact."),

@@ -39,7 +39,7 @@ def attempts(state: State) -> States:
         state = replace(lowered(without_unsupported_warp(state)), refused=True)
         yield state
         now = len(state.archive.training().values)
-        # One that was full of known points from the first fit on, and did not help, would be made once more.
+        # An attempt that was full of known points and did not help would only be repeated.
         full = now - known < 2 * BATCH
         if last or (tuning is not own and full and state.begun is begun):
             return state
@@ -60,7 +60,7 @@ def attempt(state: State, until: Callable[[State], bool] = lambda _: False) -> S
             state = replace(state, trained=trained)
             yield state
             if until(state):
-                return replace(state, refused=True, reason="training found a far lower mode than the one it began at")
+                return replace(state, refused=True, reason="training found a mode far below that of its start")
             if unexplained(state, trained):
                 whitening, bending = trained.posterior.whitening, state.tuning.bending
                 better = better_bend(state.archive, whitening, bending, begun=state.begun, kept=state.kept)
@@ -85,7 +85,7 @@ def attempt(state: State, until: Callable[[State], bool] = lambda _: False) -> S
 
 def _too_far(trained: Trained) -> str:
     spread = np.sqrt(trained.variance)
-    how = f"relative error of its weights {spread:.2f}" if np.isfinite(spread) else "none of its draws was near"
+    how = f"relative sd of its importance weights {spread:.2f}" if np.isfinite(spread) else "no draw was close to it"
     return f"the surrogate is too far from the posterior ({how})"
 
 
@@ -133,7 +133,7 @@ def unexplained(state: State, trained: Trained) -> bool:
     wrong = training.usable < variance < np.inf or lacking or unending
     if trained.good or not wrong or state.bends >= tuning.most:
         return False
-    # Nor do a few points more.
+    # A few more points show no warp either.
     if (dim > training.cheap or unending) and len(state.archive.slopes().points) < AGAIN * state.unbent:
         return False
     # A part of the density is one in straight coordinates.

@@ -86,11 +86,11 @@ def sample(
     x0
         Start, shape (d,), or a mapping from names to numbers; or several starts to search for several modes, shape
         (n, d): each mode that they find has a surrogate of its own, and its share of the posterior. After a hundred in
-        a row without a new mode, the others are not used. A function of a numpy generator that returns a start, shape
-        (d,), gives four. None: the best of four draws from the prior of a `Model`; or four from the box of finite
+        a row without a new mode, the rest are skipped. A function of a numpy generator that returns one start, shape
+        (d,), supplies four. None: the best of four draws from the prior of a `Model`; or four from the box of finite
         bounds, with ``names`` or a sequence of bounds for the number of parameters. If a density has several modes,
         more starts are drawn until a hundred in a row find no new one, there are twenty modes, or half of the budget or
-        400 units for each parameter and one more are spent. Starts that fail are skipped.
+        400 (d + 1) units are spent. Starts that fail are skipped.
     gradient
         Gradient of the log density as a separate function; False: use none.
     args, kwargs
@@ -98,8 +98,8 @@ def sample(
     vectorize
         Whether the function takes all points of a batch in one call, as rows, (n, d), and returns n log densities, or
         the pair of these and their gradients, (n, d); that of a `Model` returns outputs (n, ...). A function in JAX is
-        differentiated. Points that fail are rows of NaN; an exception is a failure of the whole batch. There is no pool
-        then.
+        differentiated. Points that fail are rows of NaN; an exception fails the whole batch. Not with ``pool`` or
+        ``time_limit``.
     modes
         Whether further modes are searched for: those of a `Model` in its prior, on its emulated outputs, if the prior
         can be drawn from; those of a density from further drawn starts.
@@ -107,7 +107,7 @@ def sample(
         Number of draws in the result. It also sets the precision: expectations aim at the errors of half as many
         independent draws.
     seed
-        Seed of all random numbers. One process repeats the same result; several processes finish in any order.
+        Seed of all random numbers. The same seed gives the same result, with any pool.
     scale
         Approximate width of the posterior in the parameters of x0: a number, standard deviations, shape (d,), a
         covariance, or draws of the prior, shape (n, d) with n > d. An array of shape (d, d) is always a covariance.
@@ -146,11 +146,11 @@ def sample(
     budget
         Units that this call may spend; a value is one unit, a gradient one more; for a `Model`, a run is one, and a
         product with its Jacobian one more. With a budget of 0, the result rests on the given runs. Without a budget, a
-        target without gradients is evaluated at no more than 400 points for each parameter and one more.
+        target without gradients is evaluated at no more than 400 (d + 1) points.
     callback
         Called with a `rnshmc.inference.exact.evaluation.Progress` during the run.
     progress_bar
-        Whether there is a bar in a terminal or a notebook, and elsewhere a line on standard error every ten seconds.
+        Whether to show a bar in a terminal or a notebook, and elsewhere a line on standard error every ten seconds.
         Without it, or where lines of level INFO of the logger ``rnshmc`` are shown, that logger gets a line at each
         stage and every ten seconds.
 

@@ -121,7 +121,7 @@ def _trained_on_chain_states(state: State, seen: tuple[Exact, ...]) -> States:
     try:
         whitening = Whitening.of_draws(states)
     except np.linalg.LinAlgError:
-        _log.info("the chains have not moved far enough for their covariance")
+        _log.info("the chains have not moved far enough to estimate their covariance")
         return state
     tuning, some = state.tuning.trained_on_chain_states(known=int(chosen.sum())), archive.without(known.points[~chosen])
     begun = replace(state, archive=some, tuning=tuning, whitening=whitening, begun=whitening)

@@ -61,8 +61,8 @@ def _check_units(given: Any, what: str) -> None:
     for unit in (getattr(given, name, None) for name in ("unit", "units", "magnitude")):
         if unit is not None:
             raise ParameterError(
-                f"{what}: got numbers with a unit ({unit!s:.80}), which would be dropped; give plain numbers, and "
-                "parameters, outputs, data and scales in units that agree"
+                f"{what}: got numbers with a unit ({unit!s:.80}), which would be dropped; give plain numbers, with "
+                "parameters, outputs, data and scales in consistent units"
             )
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.dtype == object and given.ndim):
         for entry in given:

@@ -20,8 +20,8 @@ from rnshmc.inference.stages.parts import all_images, nearest_image, of_part
 from rnshmc.inference.stages.probing import settle
 from rnshmc.types import Array
 
-_DEAR = 10
-"""Expense relative to the least one of one mode, beyond which a forecast is logged."""
+_EXPENSIVE = 10
+"""Cost in units of the minimum for one mode, or number of modes, above which a forecast is logged."""
 _log = logging.getLogger(__name__)
 
 
@@ -85,7 +85,7 @@ def search_more_starts(state: State, further: Array) -> State:
     archive, own, first = state.archive, state.tuning.modes, state
     before, least = archive.evaluations.requested, archive.units_left // 2
     price = 1 + archive.has_gradient
-    most, told = own.most_points(archive.dim) // price, _DEAR * (state.tuning.training.fewest + archive.dim)
+    most, reported = own.most_points(archive.dim) // price, _EXPENSIVE * (state.tuning.training.fewest + archive.dim)
     for number, start in enumerate(further):
         points = archive.evaluations.requested - before
         if state.quiet >= own.quiet or archive.units_left < least:
@@ -95,8 +95,8 @@ def search_more_starts(state: State, further: Array) -> State:
             text = f"{text}, before {own.quiet} in a row found no new one."
             state = replace(state, doubts=(*state.doubts, text))
             break
-        if points > told:
-            told, ahead = most, min(price * (own.quiet - state.quiet) * points // number, price * (most - points))
+        if points > reported:
+            reported, ahead = most, min(price * (own.quiet - state.quiet) * points // number, price * (most - points))
             _log.warning("%d modes so far: the search for more takes about %d further units", len(state.modes), ahead)
         known = all_images(state.archive, (*state.modes, *state.left_out))
         with suppress(ParameterError):
@@ -148,7 +148,7 @@ def each_mode(state: State) -> States:
         return (yield from attempts(state))
     parts, before = list[State](), state.archive.spent.units
     for mode in state.modes:
-        if len(parts) == 1 and len(state.modes) > _DEAR:
+        if len(parts) == 1 and len(state.modes) > _EXPENSIVE:
             ahead = (len(state.modes) - 1) * (state.archive.spent.units - before)
             _log.warning("Surrogates of the other %d modes take about %d further units", len(state.modes) - 1, ahead)
         archive = of_part(state.archive, mode, _others(state, mode))

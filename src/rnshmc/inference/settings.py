@@ -72,7 +72,7 @@ def _rescued(result: Result, name: str) -> str:
             file = file.with_suffix(".npz")
             np.savez(file, names=np.array(result.names), draws=result.draws, chains=result.chains)
     except Exception:
-        return "nor could a temporary file. With the key filepath, the same command repeats no evaluation"
+        return "and no temporary file could be written. With the key filepath, the same command repeats no evaluation"
     return f"the draws are in {file}"
 
 

@@ -40,7 +40,7 @@ class Fitting:
     # Curvature far from all points, where the posterior's is 1. It is smaller, for no weight corrects what is never
     # drawn.
     prior: float = 0.5
-    # Height, in units of `plausible` + d, above which potentials are compressed. Benchmark: 2 bends Bank's.
+    # Height, in units of `plausible` + d, above which potentials are compressed. A factor of 2 distorts Bank's fit.
     ceiling: float = 8.0
     # Standard deviation of errors of potentials, relative to their height above `rough_from`, and of long gradients:
     # docs/development/tried/bends.md, "Hierarchies that are not centred".
@@ -158,7 +158,7 @@ class Bending:
     coupled: float = 0.5
     powers: tuple[float, ...] = (0.5, 1.0, 2.0)  # Powers of exp(driver) that are simple.
     nearly: float = 4.0  # Factor within which the steepest fitted slope is near a power.
-    # Loss of held-out gradients above which a warp is suspected. Hospitals, centred: 0.2; Bank has 0.1 and none.
+    # Loss of held-out gradients above which a warp is suspected. Hospitals, centred: 0.2; Bank, 0.1, needs no warp.
     suspect: float = 0.15
     # Loss of held-out gradients, relative to that of the current coordinates, up to which a warp is taken. At 0.8, and
     # without standard errors, log-gamma densities were warped, and needed up to five times the units.

@@ -106,7 +106,7 @@ class _Submitted(Workers):
         try:
             future = self._executor.submit(evaluate_pickled, pickled, task.x, task.gradient, self._limit)
         except (RuntimeError, BrokenExecutor) as error:
-            raise EvaluationError(f"the pool no longer takes evaluations: {error}") from error
+            raise EvaluationError(f"the pool no longer accepts evaluations: {error}") from error
         self._futures[future] = task
         future.add_done_callback(self._done.put)
 

@@ -67,11 +67,11 @@ def mode_findings(outcome: Outcome) -> Iterator[Finding]:
     elif count == 1:
         yield _one_mode(outcome, starts)
     if outcome.elsewhere > UNSEEN:
-        text = "The search ended before the emulator excluded other modes: they may have up to"
+        text = "The search ended before other modes were ruled out: they may hold up to"
         yield Finding("doubtful", f"{text} {_share(outcome.elsewhere)} of the posterior.")
     for mode in outcome.left_out:
         below = f"a log density {mode.value - min(one.value for one in outcome.modes):.3g} below the highest"
-        text = f"A mode with {below} has about {mode.share.value:.0e} of its mass and is left out."
+        text = f"A mode with {below} is left out: its mass is about {mode.share.value:.0e} of that mode's."
         yield Finding("good", text if mode.converged else f"A descent stopped before it reached a mode, at {below}.")
     if any(not mode.converged for mode in outcome.modes):
         text = "A descent found no mode: the potential may be noisy, flat, or without a minimum"

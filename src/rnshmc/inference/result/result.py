@@ -158,7 +158,7 @@ class Result:
     def resample(self, draws: int, *, seed: int = 1) -> Array:
         """More draws, shape (draws, d), of the same distribution as `draws`, without any evaluation.
 
-        They come from some ten thousand draws of the surrogate in the result; more than these repeat.
+        They are resampled from the surrogate's draws in the result; larger numbers repeat draws.
 
         Parameters
         ----------

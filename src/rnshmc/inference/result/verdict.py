@@ -85,7 +85,7 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
         yield Finding(level, f"{text}; none was made at draws of this posterior.")
         return
     if outcome.surrogate is not None and not len(outcome.surrogate.checked):
-        text = f"sd(U - V) = {sd:.2g} at the last training points; the finished surrogate is not checked or corrected."
+        text = f"sd(U - V) = {sd:.2g} at the last training points; the final surrogate was not checked or corrected."
         yield Finding(_worst([level, "doubtful"]), text)
         return
     checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.emulated else ()
@@ -103,8 +103,8 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
 def _emulator(outcome: Outcome) -> Iterator[Finding]:
     if outcome.emulated is not None and outcome.surrogate_error > LIMITS.sd_good:
         output, error = roughest(outcome.emulated)
-        text = f"{output[:1].upper()}{output[1:]} is emulated least well: its error is {error:.2g} times"
-        yield Finding("good", f"{text} that of its datum.")
+        text = f"{output[:1].upper()}{output[1:]} has the largest emulation error: {error:.2g} times"
+        yield Finding("good", f"{text} the error of its datum.")
 
 
 def _directions(outcome: Outcome) -> Iterator[Finding]:
@@ -174,8 +174,8 @@ def _chains(outcome: Outcome) -> Iterator[Finding]:
         yield Finding("good" if effective >= MANY else "doubtful", f"{text}.")
         heaviest = max(tail_shape(column) for column in squares.reshape(-1, squares.shape[2]).T)
         if heaviest > LIMITS.heavy:
-            text = f"The squares of a coordinate have a tail of shape {heaviest:.2f}: a few draws decide its variance"
-            yield Finding("doubtful", f"{text}, which may be far too small, as may its standard error.")
+            text = f"The squares of one coordinate have a heavy tail (shape {heaviest:.2f}): a few draws determine its"
+            yield Finding("doubtful", f"{text} variance, which may be far too small, and so may its standard error.")
 
 
 def _failures(outcome: Outcome) -> Iterator[Finding]:
@@ -195,8 +195,8 @@ def _failures(outcome: Outcome) -> Iterator[Finding]:
 def _floor(outcome: Outcome) -> Iterator[Finding]:
     if outcome.floored is not None:
         value, count = outcome.floored
-        text = f"The log density is {value:.4g} or less at {count} points, far below all others: it counts as density"
-        yield Finding("good", f"{text} 0 there. Return -inf where a point is impossible.")
+        text = f"The log density is {value:.4g} or less at {count} points, far below all others: these points count as"
+        yield Finding("good", f"{text} density 0. Return -inf for impossible points.")
 
 
 def _edges(outcome: Outcome) -> Iterator[Finding]:
@@ -207,7 +207,7 @@ def _edges(outcome: Outcome) -> Iterator[Finding]:
     yield Finding(
         "doubtful" if unsure else "good",
         f"The density is 0, or was not computed, at {outcome.beyond} points where the surrogate expects draws, and at "
-        f"{drawn} of {count} checked draws. Only these draws correct for this edge, which is not in the surrogate.",
+        f"{drawn} of {count} checked draws. The surrogate does not contain this edge; only these draws correct for it.",
     )
 
 
@@ -216,8 +216,8 @@ def _outlying(outcome: Outcome) -> Iterator[Finding]:
     if outcome.outlying > TOLERATED:
         yield Finding(
             _level(outcome.outlying, TOLERATED, BAD * TOLERATED),
-            f"A variance is too small by {outcome.outlying:.2g} standard deviations of a squared normal variable, or "
-            "more: exact values far from the mean show mass without draws, as of outliers or a wide second component.",
+            f"A variance is too small by at least {outcome.outlying:.2g} standard deviations of a squared normal "
+            "variable: exact values far from the mean show mass without draws: outliers or a wide second component.",
         )
 
 
@@ -225,7 +225,7 @@ def _target(outcome: Outcome) -> Iterator[Finding]:
     yield from (Finding("doubtful", text) for text in outcome.doubts)
     if outcome.noise > LIMITS.noisy:
         text = f"The log density is noisy: it differs by {outcome.noise:.2g} between neighbouring points"
-        yield Finding("doubtful", f"{text}, which no surrogate and no sampler averages out.")
+        yield Finding("doubtful", f"{text}, which neither a surrogate nor a sampler can average out.")
 
 
 def _uninformed(outcome: Outcome, names: Sequence[str]) -> Iterator[Finding]:

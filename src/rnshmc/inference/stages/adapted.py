@@ -136,7 +136,7 @@ def scattered_starts(
         start[bad] = centres[bad] + spread * rng.standard_normal(centres[bad].shape)
         bad[bad] = ~(values(start[bad]) <= highest[bad])
     known = archive.training()
-    usable = np.isfinite(known.gradients).all(axis=1) if archive.has_gradient else np.isfinite(known.values)
+    usable = np.isfinite(known.gradients).all(axis=1)
     lowest = np.argsort(np.where(usable, known.values, np.inf), kind="stable")[: np.count_nonzero(usable)]
     chosen = lowest[np.arange(np.count_nonzero(bad)) % len(lowest)]
     start[bad] = whitening.whiten(known.points[chosen])

@@ -118,7 +118,7 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
         learnt="outputs" if archive.emulating else "gradients" if archive.has_gradient else "values",
         aim=aim,
         most_rows=tuning.fitting.most_rows,
-        rows=tuning.fitting.rows_of(archive.dim) if archive.has_gradient and not archive.emulating else 1,
+        rows=tuning.fitting.rows_of(archive.dim) if archive.has_gradient else 1,
         used=fit.points,
         probed=0 if archive.dim <= tuning.fitting.whole else fit.points,
         at_wall=fit.at_wall,

@@ -43,11 +43,6 @@ class Weights:
     """log of their mean before they were scaled to a mean of 1; -inf if all are zero."""
 
     @property
-    def reliable_k(self) -> float:
-        """Tail shape up to which so many weights average reliably; NaN for too few weights."""
-        return reliable_k(len(self.weights))
-
-    @property
     def heavy(self) -> bool:
         """Whether they have a tail that decides their averages."""
         return self.efficiency < EVEN and self.pareto_k > USELESS_K
