@@ -51,7 +51,7 @@ def test_a_tail_that_decides_a_variance_is_doubtful() -> None:
     funnel = Funnel(2).sample(rng, 2000).reshape(CHAINS_OF, TRANSITIONS, 2)
     level, text = judged(funnel)
     assert level == "doubtful"
-    assert "! The squares of a coordinate have a tail of shape" in text
+    assert "! The squares of one coordinate have a heavy tail (shape" in text
     assert judged(Student(2).sample(rng, 2000).reshape(funnel.shape))[0] == "good"
 
 

@@ -14,7 +14,6 @@ import rnshmc
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
-from rnshmc.inference.result.findings import UNSEEN
 from rnshmc.inference.stages.emulation import seek
 from rnshmc.inference.stages.starts import prior_draws
 from rnshmc.inference.stages.survey import Survey, share_elsewhere, survey
@@ -25,6 +24,7 @@ from tests.conftest import z_bound
 from tests.inference.model_cases import Counted
 
 TIMES = np.linspace(0.5, 2.0, 5)
+LEFT = DEFAULT.surveying.left
 SD, MEAN = 0.1, 0.15
 """Standard deviation of the data's errors, and the mean of the prior of the first parameter."""
 
@@ -138,7 +138,7 @@ def test_a_mirror_image_that_the_emulator_hides_is_found() -> None:
     search, side = of_case("folded_plate", drawn=True), CASES["folded_plate"].side
     assert side is not None
     found = [search(seed) for seed in (4, 10, 12, 13, 17, 25)]
-    sure = [one for one in found if max(one.survey.elsewhere, one.after) < UNSEEN]
+    sure = [one for one in found if max(one.survey.elsewhere, one.after) < LEFT]
     # Of searches that are certain and wrong in 2% of the cases, three of six are once in 7000.
     assert sum(len(set(side(one.modes))) < 2 for one in sure) < 3
 
@@ -148,14 +148,14 @@ def test_a_search_that_cannot_find_an_alias_is_not_certain() -> None:
     search, side = of_case("period", drawn=False), CASES["period"].side
     assert side is not None
     for one in (search(seed) for seed in range(1, 6)):
-        assert side(one.modes).any() or one.survey.elsewhere > UNSEEN
+        assert side(one.modes).any() or one.survey.elsewhere > LEFT
 
 
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:
     brief_search = replace(DEFAULT, surveying=replace(DEFAULT.surveying, first=0, rounds=1))
     brief, whole = ([MIRRORED(seed, tuning).survey for seed in range(8)] for tuning in (brief_search, DEFAULT))
-    assert max(one.elsewhere for one in brief) > UNSEEN
-    assert max(one.elsewhere for one in whole) < UNSEEN
+    assert max(one.elsewhere for one in brief) > LEFT
+    assert max(one.elsewhere for one in whole) < LEFT
     assert all(one.runs < other.runs for one, other in zip(brief, whole, strict=True))
 
 

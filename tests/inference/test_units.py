@@ -105,7 +105,7 @@ def test_a_quantity_is_refused_where_it_enters(
     place: str, use: Callable[[Any], Any], make: Callable[[Any], Any]
 ) -> None:
     argument = place.removesuffix(" of a potential").strip()
-    with pytest.raises(ParameterError, match=rf"{argument}: got numbers with a unit \(km\).* units that agree"):
+    with pytest.raises(ParameterError, match=rf"{argument}: got numbers with a unit \(km\).* in consistent units"):
         use(make)
 
 

@@ -158,15 +158,15 @@ def seen(count: int, zeros: int) -> Checked:
             "No problem found; a search over the prior leaves at most 1% elsewhere.",
         ),
         (
-            {"surveyed": 60, "elsewhere": 0.021},
+            {"surveyed": 60, "elsewhere": 0.009},
             "good",
-            "No problem found; a search over the prior leaves at most 3% elsewhere.",
+            "No problem found; a search over the prior leaves at most 1% elsewhere.",
         ),
         ({"surveyed": 60}, "good", "  A search over the prior (60 runs) found one mode."),
         (
-            {"surveyed": 60, "elsewhere": 0.031},
+            {"surveyed": 60, "elsewhere": 0.011},
             "doubtful",
-            "! The search ended before other modes were ruled out: they may hold up to 4% of the posterior.",
+            "! The search ended before other modes were ruled out: they may hold up to 2% of the posterior.",
         ),
         (
             {"starts": 24, "quiet": 20, "modes": (mode(1.0, 0.7, 0.01), mode(3.5, 0.3, 0.01))},

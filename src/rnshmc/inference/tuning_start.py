@@ -69,7 +69,7 @@ class Surveying:
     negligible: float = Modes.negligible
     highest: float = 2.0 * Modes.negligible  # Height of a minimum above the lowest one up to which its mode may count.
     barrier: float = 1.0  # Height of the potential between two minima, above the higher one, that separates them.
-    # Mass that the emulator may hide at draws of the prior, relative to the known modes, at the end.
+    # Mass that the emulator may hide, relative to the known modes, at the end. A good result leaves no more elsewhere.
     left: float = RARE
     quiet: int = 1  # Rounds in succession in which nothing is found or left open; one more ends the search.
     rounds: int = TRIES  # Maximum number of rounds. Of thirty such searches, 10, 4 and 0 missed one with 6, 8 and 12.

@@ -20,9 +20,6 @@ from rnshmc.types import Array
 LIMITS = DEFAULT.judging
 SCALING, CURVING = 0.2, 0.5
 """Smallest reported change of a log scale over one width of the driver, and of a mean in its own scales."""
-UNSEEN = 3.0 / DEFAULT.modes.quiet
-"""Share of the posterior that a search may leave elsewhere: the upper 95% limit of the share of starts that find an
-unknown mode, after `Modes.quiet` without one."""
 SMALL = 0.1
 """Curve that is not reported, relative to the largest one."""
 MOST = 6
@@ -66,7 +63,7 @@ def mode_findings(outcome: Outcome) -> Iterator[Finding]:
         yield _several_modes(outcome, starts)
     elif count == 1:
         yield _one_mode(outcome, starts)
-    if outcome.elsewhere > UNSEEN:
+    if outcome.elsewhere > DEFAULT.surveying.left:
         text = "The search ended before other modes were ruled out: they may hold up to"
         yield Finding("doubtful", f"{text} {_share(outcome.elsewhere)} of the posterior.")
     for mode in outcome.left_out:
