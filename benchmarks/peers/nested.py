@@ -5,16 +5,16 @@ side of `modes.CASES`.
 """
 
 import argparse
-import csv
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 from modes import CASES
+from peers.records import read_records, write_records
 from peers.wording import count
 from scipy import stats
 from scipy.special import logsumexp
@@ -151,32 +151,16 @@ SAMPLERS: dict[str, Callable[[Target, int], Found]] = {
 }
 
 
-def read_runs(path: Path) -> list[Run]:
-    """Runs of a CSV file; none where there is no such file."""
-    if not path.exists():
-        return []
-    types = get_type_hints(Run)
-
-    def typed(key: str, entry: str) -> Any:
-        return entry == "True" if types[key] is bool else types[key](entry)
-
-    with path.open(newline="") as file:
-        return [Run(**{key: typed(key, entry) for key, entry in row.items()}) for row in csv.DictReader(file)]
-
-
 def write_runs(path: Path, runs: Iterable[Run]) -> None:
     """A CSV file with a row for each run."""
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, [field.name for field in fields(Run)], lineterminator="\n")
-        table.writeheader()
-        table.writerows(asdict(run) for run in runs)
+    write_records(path, Run, runs, digits=10)
 
 
 def merged(table: Path, anew: Sequence[Path]) -> list[Run]:
     """Runs of the files ``anew``, and those of the table on other models, in the order of `CASES`."""
-    runs = [run for path in anew for run in read_runs(path)]
+    runs = [run for path in anew for run in read_records(path, Run)]
     there = {run.model for run in runs}
-    runs += [run for run in read_runs(table) if run.model not in there]
+    runs += [run for run in read_records(table, Run) if run.model not in there]
     return sorted(runs, key=lambda run: list(CASES).index(run.model))
 
 

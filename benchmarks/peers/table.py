@@ -1,12 +1,9 @@
 """The table of peers from their runs, its page and figure: python -m peers.table --help."""
 
 import argparse
-import csv
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, get_type_hints
 
 import numpy as np
 from peers import nested
@@ -14,6 +11,7 @@ from peers.conclusions import GRADIENT, VALUES, conclusions
 from peers.forward_models import MODELS
 from peers.growth import draw, growth
 from peers.judge import Verdict, judge
+from peers.records import read_records, write_records
 from peers.reference import read
 from peers.run import PEERS
 from peers.wording import CLOSED, count, machine, median, opened, seconds, spread, versions
@@ -86,25 +84,12 @@ def kept(table: Path, runs: Sequence[Verdict]) -> list[Verdict]:
 
 def read_rows(table: Path) -> list[Verdict]:
     """Rows of a table that `write_runs` wrote; none where there is no such file."""
-    if not table.exists():
-        return []
-    types = get_type_hints(Verdict)
-
-    def typed(key: str, entry: str) -> Any:
-        return entry == "True" if types[key] is bool else types[key](entry)
-
-    with table.open(newline="") as file:
-        return [Verdict(**{key: typed(key, entry) for key, entry in row.items()}) for row in csv.DictReader(file)]
+    return read_records(table, Verdict)
 
 
 def write_runs(path: Path, runs: Sequence[Verdict]) -> None:
     """A CSV file with a row for each run."""
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, [field.name for field in fields(Verdict)], lineterminator="\n")
-        table.writeheader()
-        for run in runs:
-            row = asdict(run)
-            table.writerow({key: f"{entry:.5g}" if isinstance(entry, float) else entry for key, entry in row.items()})
+    write_records(path, Verdict, runs)
 
 
 def dimensions(runs: Sequence[Verdict], references: Path) -> dict[str, int]:
