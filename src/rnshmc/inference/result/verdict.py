@@ -217,7 +217,7 @@ def _outlying(outcome: Outcome) -> Iterator[Finding]:
         yield Finding(
             _level(outcome.outlying, TOLERATED, BAD * TOLERATED),
             f"A variance is too small by at least {outcome.outlying:.2g} standard deviations of a squared normal "
-            "variable: exact values far from the mean show mass without draws: outliers or a wide second component.",
+            "variable: exact values far from the mean show mass without draws, as of outliers or a wide component.",
         )
 
 
