@@ -30,17 +30,6 @@ class _UnusableError(Exception):
 
 
 @dataclass
-class _Bill:
-    """Calls of the user's functions in one evaluation so far."""
-
-    values: int = 0
-    gradients: int = 0
-    always_both: bool = False
-    value: float = -math.inf
-    """The log density, if known before the gradient."""
-
-
-@dataclass
 class Density:
     """The user's log density, as a function of x, shape (d,)."""
 
@@ -61,51 +50,49 @@ class Density:
 
         Raises `EvaluationError` if no other point can be evaluated either.
         """
-        bill = _Bill()
+        cost, valid = Cost(0), -math.inf
         number, failure, slope = -math.inf, None, None
         try:
-            value, returned = self._ask(x, gradient, bill)
+            value, returned = self._ask(x, gradient, cost)
             number = _number(value)
+            if self.gradient is not None and gradient and number > -math.inf and not cost.always_both:
+                valid = number  # whether or not its gradient, a separate function, fails
+                cost.gradients += 1
+                returned = self.gradient(x.copy())
             slope = _slope(returned, len(x)) if number > -math.inf else None
         except (EvaluationError, KeyboardInterrupt):
             raise
         except BaseException as error:  # `sys.exit` in a wrapped program, and panics of Rust, which are no `Exception`
-            # The value is valid where its gradient, a separate function, failed.
-            number, failure, slope = bill.value, reason(error), None
+            number, failure = valid, reason(error)
         asked = gradient or slope is not None
-        found = Evaluation(x, -number, None if slope is None else -slope, failure, asked)
-        return found, Cost(bill.values, bill.gradients, always_both=bill.always_both)
+        return Evaluation(x, -number, None if slope is None else -slope, failure, asked), cost
 
-    def _ask(self, x: Array, gradient: bool, bill: _Bill) -> tuple[Any, Any]:
-        """Value and gradient as the user's functions return them; each call is counted before it is made."""
+    def _ask(self, x: Array, gradient: bool, cost: Cost) -> tuple[Any, Any]:
+        """The value, and the gradient that comes with it, as returned; each call is counted before it is made."""
         # Copies, because the user's functions may modify their argument.
         if self.both is not None and gradient:
-            bill.values += 1
-            bill.gradients += 1
+            cost.values += 1
+            cost.gradients += 1
             value, slope = self.both(x.copy())
             return value, slope
         if self._in_jax is None:
-            bill.values += 1
+            cost.values += 1
             result = self.function(x.copy())
             if _is_pair(result):  # whether or not the gradient was requested
                 if len(result) != 2:
                     things = f"{len(result)} things, expected the log density and its gradient"
                     raise _UnusableError(f"the target returned {things}")
-                bill.gradients += 1
-                bill.always_both = True
+                cost.gradients += 1
+                cost.always_both = True
                 return result[0], result[1]
             if self.gradient is not None or not is_jax(result):
-                if self.gradient is None or not gradient or not _number(result) > -math.inf:
-                    return result, None
-                bill.value = _number(result)
-                bill.gradients += 1
-                return result, self.gradient(x.copy())
+                return result, None
             # Most likely in single precision: from now on, this worker requests doubles from JAX.
             self._in_jax = Differentiated(self.function)
-        bill.values += 1
+        cost.values += 1
         if not gradient:
             return self._in_jax.value(x), None
-        bill.gradients += 1
+        cost.gradients += 1
         return self._in_jax.value_and_grad(x)
 
 

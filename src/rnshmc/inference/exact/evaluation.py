@@ -69,9 +69,9 @@ class Evaluation:
         return replace(self, gradient=None, with_gradient=False, run=self.run and Run(self.run.outputs))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cost:
-    """Calls of the user's functions in one evaluation."""
+    """Calls of the user's functions in one evaluation, counted as they are made."""
 
     values: int = 1
     gradients: int = 0
