@@ -36,8 +36,9 @@ class Floor:
 
     def __init__(self, *, outputs: bool) -> None:
         self._far = FAR_OUTPUTS if outputs else FAR
-        self._lowest: Evaluation | None = None
-        self._top: Evaluation | None = None
+        # Before the first evaluation: any is lower than the lowest, and higher than the highest.
+        self._lowest = Evaluation(np.empty(0), math.inf)
+        self._top = Evaluation(np.empty(0), -math.inf)
         self._there: set[bytes] = set()
         self._second = -math.inf
 
@@ -46,12 +47,11 @@ class Floor:
         value = found.value
         if not math.isfinite(value):
             return
-        if self._lowest is None or value < self._lowest.value:
+        if value < self._lowest.value:
             self._lowest = found
-        top, same = self._top, 0.0 if self._top is None else SAME * abs(self._top.value)
-        if top is None or value > top.value + same:
-            self._second = -math.inf if top is None else top.value
-            self._top, self._there = found, {found.point.tobytes()}
+        top, same = self._top, SAME * abs(self._top.value)
+        if not self._there or value > top.value + same:
+            self._second, self._top, self._there = top.value, found, {found.point.tobytes()}
         elif value < top.value - same:
             self._second = max(self._second, value)
         else:
@@ -61,15 +61,13 @@ class Floor:
     @property
     def repeated(self) -> float:
         """Potential above which a repeated one stands for zero density; infinite where there is none."""
-        if self._lowest is None or not self._apart or len(self._there) < SEVERAL:
+        if not self._apart or len(self._there) < SEVERAL:
             return math.inf
         return self._lowest.value + 0.5 * self._height
 
     @property
     def level(self) -> float:
         """Potential above which the density counts as zero; infinite before any evaluation."""
-        if self._lowest is None:
-            return math.inf
         return min(self.repeated, self._lowest.value + max(UNRESOLVED, APART * abs(self._lowest.value)))
 
     def without_density(self, found: Evaluation) -> Evaluation:
@@ -81,23 +79,23 @@ class Floor:
     @property
     def constant(self) -> bool:
         """Whether all potentials so far are equal: the density is zero at all of these points, or flat."""
-        return self._height <= SAME * abs(self._top.value if self._top else 0.0)
+        return self._height <= SAME * abs(self._top.value)
 
     def neighbours(self) -> Iterator[Array]:
         """Points near one whose potential may be a floor, as long as too few have it to decide."""
         for share in range(1, SEVERAL):
-            if self._top is not None and self._lowest is not None and self._apart and len(self._there) < SEVERAL:
+            if self._apart and len(self._there) < SEVERAL:
                 yield self._top.point + 0.01 * share * (self._lowest.point - self._top.point)
 
     @property
     def _height(self) -> float:
-        return 0.0 if self._top is None or self._lowest is None else self._top.value - self._lowest.value
+        return self._top.value - self._lowest.value
 
     @property
     def _apart(self) -> bool:
         """Whether the highest potential is far above all others, and its slope does not explain that."""
         lowest, top, height = self._lowest, self._top, self._height
-        if lowest is None or top is None or height < self._far or self._second - lowest.value > height / APART:
+        if height < self._far or self._second - lowest.value > height / APART:
             return False
         with np.errstate(over="ignore"):
             slope = 0.0 if top.gradient is None else abs(float(top.gradient @ (lowest.point - top.point)))
