@@ -188,7 +188,8 @@ class Archive:
             for point, x in zip(points, asked, strict=True):
                 if (key := x.tobytes()) in arrived:
                     kept.append(self._placed.add(arrived[key], point))
-            self.journal.book(stage, self.spent - start)
+            by_stage = self.journal.by_stage
+            by_stage[stage] = by_stage.get(stage, Spent()) + (self.spent - start)
             self._report(stage)
         return self._of_part(self._counted(kept), 1.0)
 

@@ -133,10 +133,6 @@ class Journal:
         """sd(U - V) at the latest draws of a surrogate; NaN before any."""
         return self.training_errors[-1][1] if self.training_errors else math.nan
 
-    def book(self, stage: str, spent: Spent) -> None:
-        """Count the expenses of a stage."""
-        self.by_stage[stage] = self.by_stage.get(stage, Spent()) + spent
-
 
 @dataclass(frozen=True, eq=False)
 class Task:
