@@ -90,14 +90,8 @@ class ForwardPosterior:
             gradient = by_theta[0].copy()
             gradient[: self.inputs] += pulled
         # A product with J' may be for the slopes of another likelihood, or of other parameters of it.
-        stale = pulled is None and found.run.along is not None
-        return replace(
-            found,
-            point=theta,
-            value=float(values[0]),
-            gradient=gradient,
-            with_gradient=found.with_gradient and not stale,
-        )
+        asked = found.with_gradient and (pulled is not None or found.run.along is None)
+        return replace(found, point=theta, value=float(values[0]), gradient=gradient, with_gradient=asked)
 
     def _pulled(self, run: Run, slopes: Array) -> Array | None:
         """Gradient of the misfit by the inputs, if the run has a Jacobian, or its product with these slopes."""
