@@ -58,10 +58,8 @@ class _Here(Workers):
         self._model = model
 
     def next(self) -> tuple[Task, Answer]:
-        number, task = next(iter(self._waiting.items()))
-        answer = self._model.evaluate(task.x, gradient=task.gradient)
-        del self._waiting[number]
-        return task, answer
+        task = self._waiting.pop(next(iter(self._waiting)))
+        return task, self._model.evaluate(task.x, gradient=task.gradient)
 
 
 class _Submitted(Workers):
@@ -207,12 +205,10 @@ class Threads:
 
     def limit(self) -> None:
         """Switch to one thread."""
-        self._set([1] * len(self._own))
+        for library in self._libraries:
+            library.set_num_threads(1)
 
     def release(self) -> None:
         """Switch back to the original number."""
-        self._set(self._own)
-
-    def _set(self, numbers: list[int]) -> None:
-        for library, number in zip(self._libraries, numbers, strict=True):
+        for library, number in zip(self._libraries, self._own, strict=True):
             library.set_num_threads(number)

@@ -105,8 +105,7 @@ class Processes(Workers):
         try:
             answer: Answer | EvaluationError | str = worker.pipe.recv()
         except (EOFError, OSError):
-            worker.process.wait()
-            code = worker.process.returncode
+            code = worker.process.wait()
             task = self._lost(worker)
             how = f"signal {-code}" if code < 0 else f"exit status {code}"
             return task, failed(task.x, f"the process that evaluated it ended with {how}", gradient=task.gradient)
