@@ -197,11 +197,10 @@ def _close(file: int) -> None:
 def _written(file: int, content: bytes, path: Path) -> int:
     """Write all of the content and return its size."""
     try:
-        size = os.write(file, content)
+        if (size := os.write(file, content)) != len(content):
+            raise OSError(errno.ENOSPC, "")
     except OSError as error:
         raise _cannot_be_written(path, error) from error
-    if size != len(content):
-        raise _cannot_be_written(path, OSError(errno.ENOSPC, ""))
     return size
 
 

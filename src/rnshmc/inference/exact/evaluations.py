@@ -153,15 +153,13 @@ class Evaluations:
         The new evaluation is counted, but the stored one stays in use, so that a resumed run follows the same path. If
         one of the last failures works now, all failed points are evaluated again when they are requested.
         """
-        if self._evaluation_log is None:
+        if (file := self._evaluation_log) is None:
             return
-        if confirm(self._stored, self._anew, self._evaluation_log, gradient=self._use_gradients):
-            held = f"{self._evaluation_log.path} holds {len(self._evaluation_log.records)} evaluations"
+        if confirm(self._stored, self._anew, file, gradient=self._use_gradients):
+            held = f"{file.path} holds {len(file.records)} evaluations"
             _log.info("filepath: %s; one was repeated and agrees, for %d units", held, self.spent.units)
         if mended([one for one in self._by_parameters.values() if lost(one)], self._anew):
-            _log.info(
-                "filepath: %s holds failed evaluations; one now succeeds, all are repeated", self._evaluation_log.path
-            )
+            _log.info("filepath: %s holds failed evaluations; one now succeeds, all are repeated", file.path)
             self._by_parameters = {key: one for key, one in self._by_parameters.items() if not lost(one)}
 
     def disown(self) -> None:

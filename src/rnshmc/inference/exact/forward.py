@@ -80,10 +80,9 @@ class Model:
             raise ParameterError(f"forward: expected a function of the parameters, got {forward!r:.80}")
         if jacobian is not None and vjp is not None:
             raise ParameterError("jacobian, vjp: give one of them")
-        named = _named(data)
-        self._likelihood = make_likelihood(likelihood, list(named))
-        self._observed = self._likelihood.observing(named)
-        self._data = named
+        self._data = _named(data)
+        self._likelihood = make_likelihood(likelihood, list(self._data))
+        self._observed = self._likelihood.observing(self._data)
         self._prior = prior
         self._forward, self._jacobian, self._vjp = forward, jacobian, vjp
 

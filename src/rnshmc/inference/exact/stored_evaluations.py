@@ -132,9 +132,7 @@ def chosen(
     plausible = int(np.count_nonzero(potentials <= potentials[order[0]] + height))
     taken = order[:most] if plausible <= most else order[:plausible][_spread(points[order[:plausible]], most)]
     _log.warning(
-        "evaluations: %d of %d are used, chosen near the mode; a surrogate can use no more",
-        len(taken),
-        len(known),
+        "evaluations: %d of %d are used, chosen near the mode; a surrogate can use no more", len(taken), len(known)
     )
     return tuple(usable[i] for i in np.sort(taken))
 
