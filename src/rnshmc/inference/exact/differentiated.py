@@ -46,20 +46,6 @@ class Differentiated:
             return float(value), gradient
 
 
-class DifferentiatedRows:
-    """A function of one row, written in JAX, with its gradient for many rows in one call; compiled."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._jax = import_module("jax")
-        self._both = self._jax.jit(self._jax.vmap(self._jax.value_and_grad(function)))
-
-    def values_and_gradients(self, rows: Array) -> tuple[Array, Array]:
-        """Values (k,) and gradients (k, n) at the rows, (k, n)."""
-        with in_doubles(self._jax):
-            values, gradients = self._both(self._jax.numpy.asarray(_padded(rows)))
-            return np.array(values[: len(rows)]), np.array(gradients[: len(rows)])
-
-
 class DifferentiatedVectorized:
     """A function of all rows, written in JAX, each of whose values depends on one row, with its gradients; compiled."""
 
@@ -113,7 +99,8 @@ class RowFunction:
     """Sizes of the entries of z, shape (n,): steps are relative to the larger of entry and size."""
     most_differences: int | None = None
     """Largest n for which central differences are taken; None for no limit."""
-    _compiled: DifferentiatedRows | None = field(default=None, repr=False)
+    _compiled: Callable[[Any], tuple[Any, Any]] | None = field(default=None, repr=False)
+    """Values and gradients at many rows, if the function is written in JAX."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without the compiled function, which each process compiles itself."""
@@ -127,9 +114,13 @@ class RowFunction:
         if len(rows) == 0:
             return np.empty(0), np.empty(rows.shape)
         if self._compiled is None and is_jax(self.function(rows[0].copy())):
-            self._compiled = DifferentiatedRows(self.function)
+            jax = import_module("jax")
+            self._compiled = jax.jit(jax.vmap(jax.value_and_grad(self.function)))
         if self._compiled is not None:
-            values, gradients = self._compiled.values_and_gradients(rows)
+            jax = import_module("jax")
+            with in_doubles(jax):
+                found = self._compiled(jax.numpy.asarray(_padded(rows)))
+                values, gradients = (np.array(part[: len(rows)]) for part in found)
         else:
             answers = [self._one(row) for row in rows]
             values, gradients = (np.array([answer[part] for answer in answers], dtype=np.float64) for part in (0, 1))
