@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from rnshmc.errors import DataError, ParameterError, StoreError
+from rnshmc.errors import ParameterError, StoreError
 from rnshmc.files import write_remedy
 from rnshmc.inference.exact.evaluation import Evaluation
 from rnshmc.inference.exact.lines import format_of, listed, outputs_of, parse, written
@@ -118,9 +118,8 @@ class EvaluationLog:
             )
         if not lines:
             begun = [json.dumps({"format": format_of(runs)}).encode()[:-1] for runs in (False, True)]
-            if not any(content.startswith(start) or start.startswith(content) for start in begun):
-                raise DataError(f"{self.path} is not a file of evaluations of rnshmc; name another one")
-            return None, ()
+            if any(content.startswith(start) or start.startswith(content) for start in begun):
+                return None, ()  # `parse` refuses any other file
         records = parse(lines, self.path, self.names, runs=self._outputs is not None)
         theirs = outputs_of(lines)
         self._ordered |= theirs is not None
