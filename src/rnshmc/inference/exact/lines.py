@@ -119,7 +119,7 @@ def in_order(
     def arranged(run: Run) -> Run:
         if len(run.outputs) != len(order):
             raise StoreError(f"{path} holds a run with {len(run.outputs)} outputs, and there are {len(order)} data")
-        parts = {name: part if part is None else part[order] for name in _PARTS[:2] for part in [getattr(run, name)]}
+        parts = {name: part[order] for name in _PARTS[:2] if (part := getattr(run, name)) is not None}
         return replace(run, outputs=run.outputs[order], **parts)
 
     return tuple(one if one.run is None else replace(one, run=arranged(one.run)) for one in runs)
