@@ -9,7 +9,7 @@ import numpy as np
 
 from rnshmc.errors import FitError, ParameterError
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
-from rnshmc.inference.surrogate.outputs import EmulatedOutputs
+from rnshmc.inference.surrogate.outputs import draw_outputs
 from rnshmc.random import stream
 from rnshmc.types import Array
 
@@ -75,7 +75,7 @@ class Prediction:
 
 def predicted(emulated: EmulatedPotential, rows: Array, seed: int) -> Prediction:
     """The prediction at unconstrained draws, (k, d), or some of them if there are very many outputs."""
-    outputs, observations = EmulatedOutputs.of(emulated).drawn(rows, stream(seed, "predictions"))
+    outputs, observations = draw_outputs(emulated, rows, stream(seed, "predictions"))
     forward_posterior = emulated.runs.forward_posterior
     data = dict(forward_posterior.data)
     return Prediction(

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -16,51 +15,30 @@ MOST = 20_000_000
 """Numbers that are predicted at most: outputs at all draws."""
 
 
-@dataclass(frozen=True, eq=False)
-class EmulatedOutputs:
-    """An emulator of all outputs: those with data through their predictors, the others themselves.
+def draw_outputs(potential: EmulatedPotential, x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Outputs (k, m), and new observations (k, m), at the rows of x; NaN where there is no emulator, or no data.
 
-    ``others`` are processes of the outputs without data, ``missing`` their indices; None where all have data.
+    Outputs with data are emulated through their predictors, the others themselves, unless they are not finite in some
+    of the runs. Of very many outputs, at every second or every tenth row only, or at still fewer.
     """
-
-    potential: EmulatedPotential
-    others: OutputKernel | None
-    missing: Array
-
-    @classmethod
-    def of(cls, potential: EmulatedPotential) -> Self:
-        """From an emulated potential.
-
-        Outputs without data that are not finite in some of the runs are not emulated.
-        """
-        rows = potential.runs.rows
-        rest = np.setdiff1d(np.arange(len(rows[0])), potential.runs.forward_posterior.observed.present)
-        outputs = np.array([row[rest] for row in rows])
-        finite = np.isfinite(outputs).all(axis=0)
-        rest, outputs = rest[finite], outputs[:, finite]
-        if not len(rest):
-            return cls(potential, None, rest)
-        kernel = OutputKernel.fit(potential.centres, outputs, units=np.ones(len(rest)), like=potential.outputs)
-        return cls(potential, kernel, rest)
-
-    def drawn(self, x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Outputs (k, m), and new observations (k, m), at the rows of x; NaN where there is no emulator, or no data.
-
-        Of very many outputs, at every second or every tenth row only, or at still fewer.
-        """
-        potential, forward_posterior = self.potential, self.potential.runs.forward_posterior
-        x = x[:: max(1, math.ceil(len(x) * len(potential.runs.rows[0]) / MOST))]
-        theta, w = potential.transform.parameters(x), potential.inputs(x)
-        present, size = forward_posterior.observed.present, sum(array.size for array in forward_posterior.data.values())
-        outputs, observations = np.full((len(x), size), np.nan), np.full((len(x), size), np.nan)
-        predictors = _drawn(potential.predictors(), w, rng)
-        outputs[:, present] = forward_posterior.observed.outputs(predictors)
-        observations[:, present] = forward_posterior.observed.simulated(
-            predictors, theta[:, forward_posterior.inputs :], rng
-        )
-        if self.others is not None:
-            outputs[:, self.missing] = _drawn(self.others, w, rng)
-        return outputs, observations
+    rows, forward_posterior = potential.runs.rows, potential.runs.forward_posterior
+    x = x[:: max(1, math.ceil(len(x) * len(rows[0]) / MOST))]
+    theta, w = potential.transform.parameters(x), potential.inputs(x)
+    present = forward_posterior.observed.present
+    outputs, observations = (np.full((len(x), len(rows[0])), np.nan) for _ in range(2))
+    predictors = _drawn(potential.predictors(), w, rng)
+    outputs[:, present] = forward_posterior.observed.outputs(predictors)
+    observations[:, present] = forward_posterior.observed.simulated(
+        predictors, theta[:, forward_posterior.inputs :], rng
+    )
+    rest = np.setdiff1d(np.arange(len(rows[0])), present)
+    others = np.array([row[rest] for row in rows])
+    finite = np.isfinite(others).all(axis=0)
+    rest, others = rest[finite], others[:, finite]
+    if len(rest):
+        kernel = OutputKernel.fit(potential.centres, others, units=np.ones(len(rest)), like=potential.outputs)
+        outputs[:, rest] = _drawn(kernel, w, rng)
+    return outputs, observations
 
 
 def _drawn(kernel: OutputKernel, w: Array, rng: np.random.Generator) -> Array:
