@@ -25,9 +25,9 @@ from rnshmc.inference.stages.correction import (
     without_random_failures,
 )
 from rnshmc.inference.stages.training import Trained
-from rnshmc.inference.surrogate.outputs import LeaveOneOut
+from rnshmc.inference.surrogate.outputs import leave_one_out
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
-from rnshmc.inference.surrogate.uncertainty import Tails
+from rnshmc.inference.surrogate.uncertainty import Tails, inflation
 from rnshmc.inference.surrogate.weights import Influence, weight_variance
 from rnshmc.inference.tuning_result import Judging
 from rnshmc.inference.tuning_shared import BAD, TOLERATED
@@ -192,8 +192,8 @@ def _refined(state: State, trained: Trained, draws: Array) -> Iterator[State]:
 
 def _by_known_runs(state: State, trained: Trained, draws: Array) -> Corrected:
     """Ingredients of expectations by an uncorrected emulator, with errors by known runs, each left out in turn."""
-    left_out, none = LeaveOneOut.of(trained.posterior), Checked.none(state.archive.dim)
-    state.archive.note_error(left_out.error)
-    process, aim, doubt = state.tuning.process, state.aim, left_out.doubt
+    (_, differences, variances), none = leave_one_out(trained.posterior), Checked.none(state.archive.dim)
+    state.archive.note_error(float(np.std(differences, ddof=1)) if len(differences) > 1 else np.nan)
+    process, aim, doubt = state.tuning.process, state.aim, inflation(variances, differences)
     surrogate = corrected_by(trained.posterior, draws, none, trained.tails, state.rng, process, aim=aim, doubt=doubt)
-    return replace(surrogate, left_out=len(left_out.differences))
+    return replace(surrogate, left_out=len(differences))

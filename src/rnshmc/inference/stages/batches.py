@@ -8,7 +8,7 @@ import numpy.typing as npt
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import FARTHEST
 from rnshmc.inference.stages.fits import Fit
-from rnshmc.inference.surrogate.outputs import LeaveOneOut
+from rnshmc.inference.surrogate.outputs import leave_one_out
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, draw_tempered, temperature
 from rnshmc.inference.surrogate.uncertainty import Paths, Tails, no_tails, surprises
 from rnshmc.inference.tuning import TailChecks, Tuning
@@ -88,7 +88,10 @@ def look_size(posterior: SurrogatePosterior, tuning: TailChecks, *, known: bool)
     the potential there. If it fails to for one of them, all values are needed.
     """
     count = -(-tuning.look // posterior.dim)
-    far = LeaveOneOut.of(posterior).beyond(float(np.sqrt(posterior.dim))) if known else np.zeros(0)
+    if not known:
+        return count
+    distances, differences, _ = leave_one_out(posterior)
+    far = differences[distances > np.sqrt(posterior.dim)]
     return max(0, count - len(far)) if (np.abs(far) < tuning.gross).all() else count
 
 

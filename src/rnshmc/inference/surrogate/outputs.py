@@ -1,13 +1,11 @@
 """Emulated outputs of a forward model: at draws, with their errors, and at runs that are left out of the fit."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
-from rnshmc.inference.surrogate.uncertainty import inflation
 from rnshmc.surrogates.output_kernel import OutputKernel
 from rnshmc.types import Array
 
@@ -67,36 +65,13 @@ def roughest(potential: EmulatedPotential) -> tuple[str, float]:
     raise AssertionError("an output without data has no error")
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut:
-    """Runs at plausible heights, each left out of the emulator in turn."""
+def leave_one_out(posterior: SurrogatePosterior) -> tuple[Array, Array, Array]:
+    """Runs at plausible heights, each left out of the emulator in turn.
 
-    distances: Array
-    """Whitened distances of the runs from the centre, (n,)."""
-    differences: Array
-    """U less V by the emulator without the run, (n,)."""
-    variances: Array
-    """Variances of the differences, by the processes, (n,)."""
-
-    @classmethod
-    def of(cls, posterior: SurrogatePosterior) -> "LeaveOneOut":
-        """From a surrogate by emulated outputs."""
-        assert isinstance(posterior.kernel, EmulatedPotential)
-        points, values, differences, variances = posterior.kernel.left_out()
-        near = values < posterior.offset + posterior.tuning.plausible_height(posterior.dim)
-        distances = np.linalg.norm(posterior.whitening.whiten(points[near]), axis=1)
-        return cls(distances, differences[near], variances[near])
-
-    @property
-    def error(self) -> float:
-        """Standard deviation of U - V."""
-        return float(np.std(self.differences, ddof=1)) if len(self.differences) > 1 else np.nan
-
-    @property
-    def doubt(self) -> float:
-        """Factor on the variance of the process that the differences show, at least 1."""
-        return inflation(self.variances, self.differences)
-
-    def beyond(self, distance: float) -> Array:
-        """U - V farther out than that."""
-        return np.asarray(self.differences[self.distances > distance])
+    Whitened distances of the runs from the centre, U less V by the emulator without the run, and the variances of these
+    differences by the processes, each (n,).
+    """
+    assert isinstance(posterior.kernel, EmulatedPotential)
+    points, values, differences, variances = posterior.kernel.left_out()
+    near = values < posterior.offset + posterior.tuning.plausible_height(posterior.dim)
+    return np.linalg.norm(posterior.whitening.whiten(points[near]), axis=1), differences[near], variances[near]
