@@ -24,14 +24,12 @@ def numbers(given: Any, what: str, expected: str = "numbers") -> Array:
     values = plain(given, what)
     try:
         array = np.asarray(values)
-        real = array.dtype.kind not in "cmM"
-        copy = np.array(array, dtype=np.float64) if real else None
+        if array.dtype.kind not in "cmM":
+            return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{what}: expected {expected}, got {given!r:.80}") from None
-    if copy is None:
-        kind = "complex numbers" if array.dtype.kind == "c" else "dates or durations"
-        raise ParameterError(f"{what}: expected real numbers, got {kind}")
-    return copy
+    kind = "complex numbers" if array.dtype.kind == "c" else "dates or durations"
+    raise ParameterError(f"{what}: expected real numbers, got {kind}")
 
 
 def plain(given: Any, what: str) -> Any:
