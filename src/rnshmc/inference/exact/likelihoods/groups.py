@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.base import Bound, Likelihood, Observed
+from rnshmc.inference.exact.likelihoods.independent import finite_rows
 from rnshmc.inference.exact.likelihoods.own import Custom
 from rnshmc.types import Array
 
@@ -34,12 +35,16 @@ class Grouped:
         return bounds
 
     def observing(self, data: Mapping[str, Array]) -> "ObservedGroups":
-        """The likelihood of these data."""
+        """The likelihood of these data; a `ParameterError` names the array that cannot be used."""
         parts, start = [], 0
         for name, array in data.items():
             group, size = self.likelihoods[name], int(np.size(array))
             columns = np.array([self.names.index(own) for own in group.names], dtype=np.intp)
-            parts.append(_Part(_bound(group, name, array), slice(start, start + size), columns))
+            try:
+                observed = group.observing({"": array})
+            except ParameterError as error:
+                raise ParameterError(f"likelihood of {name!r}: {error}") from error
+            parts.append(_Part(observed, slice(start, start + size), columns))
             start += size
         return ObservedGroups(tuple(parts))
 
@@ -89,9 +94,7 @@ class ObservedGroups:
         own_slopes = np.zeros(own.shape)
         for part, (_, _, slopes) in zip(self.parts, answers, strict=True):
             own_slopes[:, part.own] += slopes
-        good = np.isfinite(values)[:, None]
-        by_predictors = np.hstack([slopes for _, slopes, _ in answers])
-        return values, np.where(good, by_predictors, 0.0), np.where(good, own_slopes, 0.0)
+        return finite_rows(values, np.hstack([slopes for _, slopes, _ in answers]), own_slopes)
 
     def curvatures(self, predictors: Array, own: Array) -> Array:
         """Expected second derivatives by the predictors."""
@@ -136,11 +139,3 @@ def _check_names(likelihoods: Mapping[str, Any], data_names: Sequence[str]) -> N
         raise ParameterError(f"likelihood: no data are named {without[0]!r}; there are {', '.join(data_names)}")
     if without := [name for name in data_names if name not in likelihoods]:
         raise ParameterError(f"likelihood: none is given for the data {without[0]!r}; there is one for each array")
-
-
-def _bound(likelihood: Likelihood, name: str, array: Array) -> Observed:
-    """The likelihood of one array; errors name it."""
-    try:
-        return likelihood.observing({"": array})
-    except ParameterError as error:
-        raise ParameterError(f"likelihood of {name!r}: {error}") from error
