@@ -158,7 +158,7 @@ class Compression:
 
     def __init__(self, observed: Observed, blocks: Sequence[GaussianBlock]) -> None:
         self._observed = observed
-        self._spans = [_Span.of(block) for block in blocks]
+        self._spans = [_Span.of(block, np.zeros((0, len(block.data)))) for block in blocks]
         self._rows: dict[int, tuple[Array, list[Array]]] = {}
 
     def compressed(self, rows: Sequence[Array]) -> tuple[Array, Observed]:
@@ -198,14 +198,13 @@ class _Span:
     seen: _CompressedBlock
 
     @classmethod
-    def of(cls, block: GaussianBlock, vectors: Array | None = None) -> "_Span":
-        basis = np.zeros((0, len(block.data))) if vectors is None else vectors
+    def of(cls, block: GaussianBlock, vectors: Array) -> "_Span":
         data = block.data / block.sizes
-        target = basis @ data
-        rest = float(((data - target @ basis) ** 2).sum())
+        target = vectors @ data
+        rest = float(((data - target @ vectors) ** 2).sum())
         constant = float((np.log(block.sizes) + block.log_units + LOG_ROOT_2PI).sum())
         seen = _CompressedBlock(target, rest, len(data), constant, block.own)
-        return cls(block, basis, seen)
+        return cls(block, vectors, seen)
 
     def extended(self, rows: Array) -> "_Span":
         """With vectors for the components of the rows, (k, m), outside the span."""
