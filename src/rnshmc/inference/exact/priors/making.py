@@ -14,11 +14,6 @@ from rnshmc.inference.exact.priors.named import KINDS, frozen_prior, is_frozen, 
 from rnshmc.inference.given import plain
 from rnshmc.types import Array, Potential
 
-_EXPECTED = (
-    "None, a pair (mean, sd), rnshmc.Normal, a mapping from names of parameters to distributions, a Potential, or a "
-    "function that returns the log density"
-)
-
 
 def make_prior(prior: Any, names: Sequence[str]) -> Prior:
     """The prior of the parameters with these names.
@@ -60,7 +55,10 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
         raise ParameterError(
             f"prior: got one distribution, {prior!r:.80}; give one for each name: {{{names[0]!r}: ..., ...}}"
         )
-    raise ParameterError(f"prior: got {prior!r:.80}, expected {_EXPECTED}")
+    raise ParameterError(
+        f"prior: got {prior!r:.80}, expected None, a pair (mean, sd), rnshmc.Normal, a mapping from names of "
+        "parameters to distributions, a Potential, or a function that returns the log density"
+    )
 
 
 @dataclass(frozen=True, eq=False)
