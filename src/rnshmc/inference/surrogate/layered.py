@@ -135,7 +135,6 @@ class Layered:
         """Features of each point, (n, 3 q) for q parameters of the layer, and their weights in residuals, (d, 3 q)."""
         if layer is None:
             return np.zeros((len(y), 0)), np.zeros((y.shape[1], 0))
-        by_point, by_slope, by_driver = (each.reshape(len(y), -1) for each in self._by_layer(layer, y, slopes))
         stretched = np.exp(logs)[:, None] * np.linalg.inv(self.whitening.factor)
         shrunk = np.exp(-logs)[:, None] * self.whitening.factor.T
         each = SHIFTS + SCALES
@@ -144,10 +143,10 @@ class Layered:
             np.tile(stretched[:, [layer.driver]], each * len(self.others)),
             np.tile(-shrunk[:, self.others], each),
         )
-        return np.concatenate((by_slope, by_driver, by_point), axis=1), np.concatenate(mixing, axis=1)
+        return self._by_layer(layer, y, slopes), np.concatenate(mixing, axis=1)
 
-    def _by_layer(self, layer: WarpLayer, y: Array, slopes: Array) -> tuple[Array, Array, Array]:
-        """Derivatives of y_j and of the gradients by y_j and by the driver, by the parameters of j: (n, 5, d - 1)."""
+    def _by_layer(self, layer: WarpLayer, y: Array, slopes: Array) -> Array:
+        """Derivatives of the gradients by y_j and by the driver and of y_j, by the parameters of j: (n, 15 (d - 1))."""
         others, driver = self.others, self.seen.points[:, layer.driver]
         shifts, shift_slopes, scales, scale_slopes = (
             each[:, :, None] for each in functions((driver - layer.origin) / layer.width)
@@ -160,8 +159,8 @@ class Layered:
             gradient * (shift_slopes / layer.width - scale_slope * shifts) * units,
             scale_slopes / layer.width * (gradient * (self.seen.points[:, None, others] - shift) - 1.0),
         )
-        joined = (np.concatenate(pair, axis=1) for pair in (by_point, by_slope, by_driver))
-        return next(joined), next(joined), next(joined)
+        joined = [np.concatenate(pair, axis=1).reshape(len(y), -1) for pair in (by_slope, by_driver, by_point)]
+        return np.concatenate(joined, axis=1)
 
 
 def minimised(layered: Layered, at: Array, tuning: Bending) -> Array:
