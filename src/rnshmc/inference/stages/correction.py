@@ -216,7 +216,7 @@ def choose(
     rows = draws.reshape(-1, draws.shape[-1])
     influence = Influence.over(rows, archive.bend.forward)
     weights = smoothed(-checked.differences)
-    if not influence.long or not weights.efficiency > least_efficiency(tuning.training):
+    if not len(influence.columns) or not weights.efficiency > least_efficiency(tuning.training):
         return None
     shares = influence.at(rows)
     most = min(MANY, np.count_nonzero(shares))

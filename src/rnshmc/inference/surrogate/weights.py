@@ -136,12 +136,7 @@ class Influence:
         [columns] = np.nonzero((squared > LONG - 1.0) & np.isfinite(squared))
         most = float(np.sqrt(len(draws)))
         one = cls(forward, columns, centre[columns], scale[columns], squared[columns], most, 1.0)
-        return replace(one, mean=float(one.at(at).mean())) if one.long else one
-
-    @property
-    def long(self) -> bool:
-        """Whether there is a long tail."""
-        return len(self.columns) > 0
+        return replace(one, mean=float(one.at(at).mean())) if len(columns) else one
 
     def at(self, x: Array) -> Array:
         """r at the rows of x, (n,), at most `most`."""
