@@ -53,10 +53,6 @@ def run_chains(
     draws, potentials = np.empty((transitions, *q.shape)), np.empty((transitions, len(q)))
     probabilities = np.empty(transitions)
     tuner = _DualAveraging(step_size, adapt_to)
-
-    def force(position: Array) -> Array:
-        return potential(position)[1]
-
     for k in range(transitions):
         step = tuner.step_size * rng.uniform(0.8, 1.2)
         if shorten and k % tuning.short_every == 0:
@@ -73,7 +69,7 @@ def run_chains(
                 step_size=step,
                 n_steps=steps,
                 metric=IdentityMetric(),
-                force=force,
+                force=lambda position: potential(position)[1],
                 at_end=potential,  # type: ignore[arg-type]
             )
             change = u_end - u + 0.5 * ((p_end**2).sum(axis=1) - (p**2).sum(axis=1))
