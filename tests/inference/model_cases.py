@@ -59,7 +59,7 @@ def evaluated(points: Array) -> tuple[Array, Runs]:
         forward_posterior.read(posterior.evaluable.evaluate(x, gradient=False)[0], x)
         for x in transform.parameters(points)
     ]
-    values = [one.value - transform.log_jacobian(x) for one, x in zip(found, points, strict=True)]
+    values = [one.value - transform.log_jacobians(x) for one, x in zip(found, points, strict=True)]
     return np.array(values), Runs([one.run.outputs for one in found if one.run], forward_posterior, transform)
 
 

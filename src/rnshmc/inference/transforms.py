@@ -88,36 +88,29 @@ class Transform:
         x[..., both] = logit((x[..., both] - self.low[both]) / (self.high - self.low)[both])
         return x
 
-    def slopes(self, x: Array) -> Array:
-        """|dT_i/dx_i| at one position, shape (d,); one where there is no bound."""
-        return np.asarray(np.exp(self._log_slopes(x)))
-
-    def log_jacobian(self, x: Array) -> float:
-        """sum_i log |dT_i/dx_i| at one position."""
-        return float(self._log_slopes(x).sum())
+    def log_slopes(self, x: Array) -> Array:
+        """log |dT_i/dx_i| at the rows of ``x`` or one point, of the same shape; 0 where there is no bound."""
+        below, above, both = self._kinds()
+        slopes = np.where(below | above, x, 0.0)
+        widths = np.log((self.high - self.low)[both])
+        slopes[..., both] = widths + log_expit(x[..., both]) + log_expit(-x[..., both])
+        return slopes
 
     def log_jacobians(self, x: Array) -> Array:
-        """The same at the rows of ``x``."""
-        return np.asarray(self._log_slopes(x).sum(axis=-1))
+        """sum_i log |dT_i/dx_i| at the rows of ``x``, or at one point."""
+        return np.asarray(self.log_slopes(x).sum(axis=-1))
 
     def pulled_back(self, gradient: Array, x: Array) -> Array:
         """Gradient in x of log p(T(x)) + sum_i log |dT_i/dx_i|, from that of log p in theta, row by row."""
         below, above, both = self._kinds()
         with np.errstate(over="ignore"):
-            slopes = np.exp(self._log_slopes(x))
+            slopes = np.exp(self.log_slopes(x))
         slopes[..., above] *= -1.0
         change = np.zeros(x.shape)
         change[..., below | above] = 1.0
         change[..., both] = 1.0 - 2.0 * expit(x[..., both])
         pulled: Array = slopes * gradient + change
         return pulled
-
-    def _log_slopes(self, x: Array) -> Array:
-        below, above, both = self._kinds()
-        slopes = np.where(below | above, x, 0.0)
-        widths = np.log((self.high - self.low)[both])
-        slopes[..., both] = widths + log_expit(x[..., both]) + log_expit(-x[..., both])
-        return slopes
 
     def _kinds(self) -> tuple[Any, Any, Any]:
         """Masks of the parameters with only a lower bound, only an upper bound, and both."""

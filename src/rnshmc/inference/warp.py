@@ -136,7 +136,7 @@ class Coordinates:
 
     def log_jacobian(self, y: Array) -> float:
         """log |dT/dy| at one point."""
-        straight = self.transform.log_jacobian(self.bend.forward(y[None])[0])
+        straight = float(self.transform.log_jacobians(self.bend.forward(y[None])[0]))
         return straight + float(self.bend.log_jacobians(y[None])[0])
 
     def pulled_back(self, gradient: Array, y: Array) -> Array:

@@ -263,7 +263,7 @@ def _covariance(given: Array, point: Array, transform: Transform) -> Array:
             f"scale: expected a number, or an array of shape ({dim},), ({dim}, {dim}) or (n, {dim}) with n > {dim}, "
             f"got shape {given.shape}"
         )
-    slopes = transform.slopes(point)
+    slopes = np.exp(transform.log_slopes(point))
     covariance = covariance / np.outer(slopes, slopes)
     widths = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     bounded = np.isfinite(transform.low) | np.isfinite(transform.high)
