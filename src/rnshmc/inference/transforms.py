@@ -147,7 +147,7 @@ def make_transform(bounds: Bounds | None, names: Sequence[str]) -> Transform:
         raise ParameterError(f"bounds: expected one entry for each of the {len(names)} parameters, got {len(given)}")
     ends = [_ends(entry, name) for entry, name in zip(given, names, strict=True)]
     turns = {k: ends[k] for k, entry in enumerate(given) if _is_angle(entry)}
-    low, high = np.array([_WORDS["real"] if k in turns else pair for k, pair in enumerate(ends)]).T
+    low, high = np.array([_WORDS["real"] if k in turns else pair for k, pair in enumerate(ends)]).reshape(-1, 2).T
     return Transform(low.copy(), high.copy(), Angles.of(turns, len(names)) if turns else None)
 
 

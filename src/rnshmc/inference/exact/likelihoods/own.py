@@ -65,9 +65,8 @@ class Custom:
             raise ParameterError(f"names: expected each name once, got {', '.join(self.names)}")
         if not self.names and bounds:
             raise ParameterError(f"bounds: no parameter is named {next(iter(bounds))!r}; names is empty")
-        transform = make_transform(bounds, self.names) if self.names else None
-        self._low = np.empty(0) if transform is None else transform.low
-        self._high = np.empty(0) if transform is None else transform.high
+        transform = make_transform(bounds, self.names)
+        self._low, self._high = transform.low, transform.high
 
     @property
     def bounds(self) -> dict[str, Bound]:
