@@ -10,7 +10,7 @@ from scipy.special import betaln, gammaln
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.differentiated import STEP
-from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI
+from rnshmc.inference.exact.likelihoods.distributions import LOG_ROOT_2PI, log_normaliser, normal_terms
 from rnshmc.inference.exact.priors.base import Prior
 from rnshmc.inference.given import numbers
 from rnshmc.types import Array
@@ -36,8 +36,7 @@ class Kind:
 
 
 def _normal(x: Array, mean: Array, sd: Array) -> tuple[Array, Array]:
-    z = (x - mean) / sd
-    return 0.5 * z**2 + np.log(sd) + LOG_ROOT_2PI, z / sd
+    return normal_terms(x, mean, 0.0, sd)[:2]
 
 
 def _lognormal(x: Array, mu: Array, sigma: Array) -> tuple[Array, Array]:
@@ -79,7 +78,7 @@ def _beta(x: Array, a: Array, b: Array) -> tuple[Array, Array]:
 
 def _student_t(x: Array, df: Array, location: Array, scale: Array) -> tuple[Array, Array]:
     z = (x - location) / scale
-    normaliser = 0.5 * np.log(df) + betaln(0.5 * df, 0.5) + np.log(scale)
+    normaliser = log_normaliser(df) + np.log(scale)
     return 0.5 * (df + 1.0) * np.log1p(z**2 / df) + normaliser, (df + 1.0) * z / (df + z**2) / scale
 
 
