@@ -139,10 +139,8 @@ class _IndependentPrior(Prior):
     @property
     def bounds(self) -> dict[int, tuple[float, float]]:
         """Supports other than the real line."""
-        if self.turns:
-            return {}
         sides = enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))
-        return {index: pair for index, pair in sides if np.isfinite(pair).any()}
+        return {index: pair for index, pair in sides if not self.turns and np.isfinite(pair).any()}
 
     @property
     def scale(self) -> Array:
