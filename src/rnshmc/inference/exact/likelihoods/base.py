@@ -213,11 +213,10 @@ def scale_argument(what: str, given: Given, *, factor: str | None = None) -> Sca
     Raises `ParameterError` if a number is not positive, a name is no identifier, or numbers and factor are unknown.
     """
     names = _names(what, given)
-    if factor is not None:
-        if names:
-            raise ParameterError(f"scale: expected no second unknown factor, as {what} is {given!r}, got {factor!r}")
-        return ScaleArgument(what, _positive(what, given), (checked_name("scale", factor),))
-    return ScaleArgument(what, np.ones(()) if names else _positive(what, given), names)
+    if names and factor is not None:
+        raise ParameterError(f"scale: expected no second unknown factor, as {what} is {given!r}, got {factor!r}")
+    known = np.ones(()) if names else _positive(what, given)
+    return ScaleArgument(what, known, names if factor is None else (checked_name("scale", factor),))
 
 
 def checked_name(what: str, name: object) -> str:
