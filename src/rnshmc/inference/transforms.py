@@ -109,8 +109,7 @@ class Transform:
         change = np.zeros(x.shape)
         change[..., below | above] = 1.0
         change[..., both] = 1.0 - 2.0 * expit(x[..., both])
-        pulled: Array = slopes * gradient + change
-        return pulled
+        return np.asarray(slopes * gradient + change)
 
     def _kinds(self) -> tuple[Any, Any, Any]:
         """Masks of the parameters with only a lower bound, only an upper bound, and both."""

@@ -103,8 +103,7 @@ class FlatData:
                     f"{what}: expected an array that broadcasts to {_described(name)} of shape {shape}, "
                     f"got shape {given.shape}"
                 ) from None
-        entries: npt.NDArray[np.generic] = np.concatenate(parts)[self.present]
-        return entries
+        return np.asarray(np.concatenate(parts)[self.present])
 
     def where(self, flags: npt.NDArray[np.bool_]) -> str:
         """The first flagged entry and its place, for a message."""
@@ -160,8 +159,7 @@ class Scale:
         """
         if not self.weights.any():
             return self.known[None, :]
-        values: Array = self.known + own @ self.weights.T
-        return values
+        return np.asarray(self.known + own @ self.weights.T)
 
     def pulled_back(self, slopes: Array) -> Array:
         """Derivative by the own parameters, (k, h), from the derivative by the numbers, (k, m)."""

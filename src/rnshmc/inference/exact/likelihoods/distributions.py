@@ -120,8 +120,7 @@ def _log_tail(z: Array, df: Array) -> Array:
         fraction = 1.0 + odd / (1.0 + even / fraction)
     log_x = -np.log1p(z**2 / df)
     log_rest = -np.log1p(df / z**2)
-    logs: Array = a * log_x + b * log_rest - np.log(a) - betaln(a, b) - np.log(fraction) - np.log(2.0)
-    return logs
+    return np.asarray(a * log_x + b * log_rest - np.log(a) - betaln(a, b) - np.log(fraction) - np.log(2.0))
 
 
 def log_normaliser(df: Array) -> Array:

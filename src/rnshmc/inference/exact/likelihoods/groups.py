@@ -79,8 +79,7 @@ class ObservedGroups:
 
     def jacobian(self, outputs: Array, jacobian: Array) -> Array:
         """Jacobian of the predictors at one position."""
-        parts = (part.observed.jacobian(outputs[part.outputs], jacobian[part.outputs]) for part in self.parts)
-        return np.vstack(list(parts))
+        return np.vstack([part.observed.jacobian(outputs[part.outputs], jacobian[part.outputs]) for part in self.parts])
 
     def pulled_back(self, outputs: Array, slopes: Array) -> Array:
         """Derivative by the outputs at one position."""
