@@ -167,23 +167,19 @@ def inference_data(
         shown["exact"] = {"lp": log_densities, **exact}
     if observed:
         shown["observed_data"] = dict(observed)
-    data = (_tree if since_one() else _inference_data)(shown, labelled, attributes)
+    data = _in_groups(shown, labelled, attributes)
     for name, unit in units.items():
         if unit:
             data.posterior[name].attrs["units"] = unit
     return data
 
 
-# arviz is imported where it is used, for it takes two seconds.
-def _tree(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+def _in_groups(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    # Imported here, for it takes two seconds.
     import arviz as az
 
-    return az.from_dict(dict(shown), **labelled, attrs={"posterior": dict(attributes)})
-
-
-def _inference_data(shown: Mapping[str, Any], labelled: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
-    import arviz as az
-
+    if since_one():
+        return az.from_dict(dict(shown), **labelled, attrs={"posterior": dict(attributes)})
     known = {name: group for name, group in shown.items() if name != "exact"}
     data = az.from_dict(**known, **labelled, posterior_attrs=dict(attributes))
     if "exact" in shown:
