@@ -27,9 +27,6 @@ from rnshmc.inference.exact.umbridge import UMBridge
 from rnshmc.inference.result.result import Result
 from rnshmc.targets.own import made
 
-_PATHS = ("filepath", "evaluations")
-_NOT_IN_A_FILE = ("gradient", "callback")
-
 
 def run_file(path: Path) -> tuple[Result, Path]:
     """Sample the posterior of a settings file; return the result and the path of its output.
@@ -37,14 +34,17 @@ def run_file(path: Path) -> tuple[Result, Path]:
     Besides errors of `sample`, a `DataError` is raised if the file cannot be read, and a `ParameterError` if a key is
     missing, misspelt or cannot be used, or the output cannot be written; that is checked before any evaluation.
     """
-    settings = _read(path)
-    keywords = inspect.signature(sample).parameters.keys() - {"target", *_NOT_IN_A_FILE}
-    check_keys(settings, keywords | {"target", "output"}, required=("target", "x0"), where=str(path))
+    settings = read_yaml(path)
+    if not isinstance(settings, dict):
+        raise DataError(f"{path}: expected keys and values, such as target and x0")
+    # Functions are not in a file.
+    known = inspect.signature(sample).parameters.keys() - {"gradient", "callback"} | {"output"}
+    check_keys(settings, known, required=("target", "x0"), where=str(path))
     folder = path.parent
     output = folder / _word(settings.pop("output", f"{path.stem}.nc"), "output", "the path of a file")
     _check_output(output)
     target = make_target(settings.pop("target"), folder)
-    for key in _PATHS:
+    for key in ("filepath", "evaluations"):
         if isinstance(settings.get(key), str):
             settings[key] = folder / settings[key]
     return sample(target, settings.pop("x0"), **settings), output
@@ -129,10 +129,3 @@ def _word(value: Any, key: str, expected: str) -> str:
     if not isinstance(value, str):
         raise ParameterError(f"{key}: expected {expected}, got {value!r:.80}")
     return value
-
-
-def _read(path: Path) -> dict[str, Any]:
-    content = read_yaml(path)
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: expected keys and values, such as target and x0")
-    return content
