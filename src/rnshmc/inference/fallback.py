@@ -55,7 +55,8 @@ def fall_back(state: State) -> States:
         states = sum(block.potentials.shape[1] for block in seen)
         if states < due or tries == state.tuning.teaching.tries or state.begun is None or not state.teachable:
             continue
-        if len(state.modes) == 1 or _mixed(state, seen):
+        # Chains that began at several modes teach once they have mixed.
+        if len(state.modes) == 1 or largest_rhat(_settled(state, seen)[0]) < state.tuning.teaching.mixed:
             due, tries = 2 * states, tries + 1
             trained = yield from _trained_on_chain_states(state, seen)
             if trained.rows is None:
@@ -63,12 +64,6 @@ def fall_back(state: State) -> States:
             elif not _cut_off(trained) and not _without_the_mode(trained):
                 return trained
     return state
-
-
-def _mixed(state: State, seen: tuple[Exact, ...]) -> bool:
-    """Whether chains that began at several modes have mixed."""
-    draws, _ = _settled(state, seen)
-    return largest_rhat(draws) < state.tuning.teaching.mixed
 
 
 def _cut_off(state: State) -> bool:
@@ -84,9 +79,8 @@ def _without_the_mode(state: State) -> bool:
 
         E[max(exp(-U) - exp(-V), 0) / q] / Z,  q the normal density of the mode.
     """
+    assert state.trained is not None
     mode = state.lowest
-    if state.trained is None:
-        return False
     z = state.rng.spawn(1)[0].standard_normal((BATCH, state.archive.dim))
     points = mode.whitening.unwhiten(z)
     if state.archive.affordable(points) < len(points):

@@ -207,11 +207,8 @@ def _learnt(state: State) -> int | None:
 
 def _modes(modes: tuple[Mode, ...], shares: Estimate, bend: Warp) -> tuple[ModeFound, ...]:
     points = (bend.forward(mode.whitening.centre[None])[0] for mode in modes)
-    each = (Estimate(*one) for one in zip(shares.value, shares.standard_error, strict=True))
-    return tuple(
-        ModeFound(point, mode.value, mode.converged, share)
-        for point, mode, share in zip(points, modes, each, strict=True)
-    )
+    each = zip(points, modes, shares.value, shares.standard_error, strict=True)
+    return tuple(ModeFound(point, mode.value, mode.converged, Estimate(*share)) for point, mode, *share in each)
 
 
 def _shares(state: State, surrogate: Corrected | Mixture | None) -> tuple[Estimate, Estimate]:

@@ -164,7 +164,7 @@ def _range(values: Array) -> tuple[float, float]:
     """Where the draws are, but for a few far out."""
     low, high = np.quantile(values, [0.002, 0.998])
     margin = 0.08 * (high - low) or max(abs(high), 1.0)
-    return float(max(low - margin, values.min() - margin)), float(min(high + margin, values.max() + margin))
+    return float(low - margin), float(high + margin)
 
 
 def _label(result: "Result", i: int) -> str:

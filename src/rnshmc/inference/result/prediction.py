@@ -1,7 +1,6 @@
 """Posterior predictive of a forward model's outputs."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,5 +115,5 @@ def as_label(name: str) -> str:
     return name
 
 
-def _named(arrays: Structured | Mapping[str, Array]) -> Mapping[str, Array]:
-    return arrays if isinstance(arrays, Mapping) else {"": arrays}
+def _named(arrays: Structured) -> dict[str, Array]:
+    return arrays if isinstance(arrays, dict) else {"": arrays}

@@ -24,14 +24,12 @@ from rnshmc.inference.tuning_shared import MANY
 from rnshmc.inference.warp import STRAIGHT, Warp
 from rnshmc.types import Array
 
-Method = Literal["surrogate", "adapted HMC", "none"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Record:
     """The part of a run's state that its outcome reports; `Outcome` describes it."""
 
-    method: Method = "none"
+    method: Literal["surrogate", "adapted HMC", "none"] = "none"
     reason: str = "the run ended before there were draws"
     refused: bool = False
     log_evidence: Estimate = UNKNOWN
