@@ -175,12 +175,8 @@ def sample(
     """
     _check_whole("draws", draws, 4)
     _check_whole("seed", seed, 0)
-    for name, switch in (
-        ("vectorize", vectorize),
-        ("modes", modes),
-        ("resume", resume),
-        ("progress_bar", progress_bar),
-    ):
+    switches = {"vectorize": vectorize, "modes": modes, "resume": resume, "progress_bar": progress_bar}
+    for name, switch in switches.items():
         if not isinstance(switch, bool | np.bool_):
             raise ParameterError(f"{name}: expected True or False, got {switch!r:.80}")
     if not isinstance(filepath, str | os.PathLike | None):
