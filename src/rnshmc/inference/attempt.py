@@ -109,8 +109,8 @@ def lowered(state: State) -> State:
 
 def _without_mass(state: State) -> bool:
     """Whether training is around a mode without mass: even draws are far below it."""
-    training = state.trained is not None and not state.trained.good and not state.refused
-    return training and not state.archive.emulating and _below(state, 0.5 * state.archive.dim) is not None
+    assert state.trained is not None
+    return not (state.trained.good or state.archive.emulating) and _below(state, 0.5 * state.archive.dim) is not None
 
 
 def _below(state: State, further: float = 0.0) -> Array | None:

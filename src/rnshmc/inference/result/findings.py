@@ -198,7 +198,7 @@ def angle_findings(drawn: Drawn, transform: Transform, names: Sequence[str]) -> 
         turned = 2.0 * np.pi * theta[..., columns] / periods
         return np.concatenate((np.cos(turned), np.sin(turned)), axis=-1)
 
-    lengths = np.linalg.norm(drawn.moved(on_circles).expectation(lambda y: y).value.reshape(2, -1), axis=0)
+    lengths = np.linalg.norm(drawn.expectation(on_circles).value.reshape(2, -1), axis=0)
     for k, length in zip(columns, lengths, strict=True):
         # A wrapped normal density with an sd of a third of the period has that length.
         if length < TOLERATED:
