@@ -146,8 +146,7 @@ def outcome_of(state: State) -> Outcome:
     expectations = surrogate or Averages(exact.draws, mixed)
     rows, corrected = _rows(state, exact)
     checks = None if behind is None or not len(behind.checked) else behind
-    unchecked = checks is None and surrogate is not None
-    error = archive.journal.surrogate_error if unchecked else _sd(checks.differences if checks else np.zeros(0))
+    error = _sd(checks.differences) if checks else archive.journal.surrogate_error if surrogate else np.nan
     reasons, known = archive.failures
     shares, left = _shares(state, surrogate)
     # Proposals are draws of the surrogate that was checked, which a later one may have replaced.

@@ -39,13 +39,13 @@ def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estima
 def account(outcome: Outcome, names: Sequence[str], transform: Transform) -> list[str]:
     """The draws, the evaluations, and the period in which each angle is reported, in words."""
     chains, n, _ = outcome.draws.shape
-    count, of = len(outcome.rows), f"{chains} exact"
+    count = len(outcome.rows)
     if outcome.surrogate is None:
-        lines = [f"{count} draws from {of} chains ({outcome.method})"]
+        lines = [f"{count} draws from {chains} exact chains ({outcome.method})"]
     else:
         how = "corrected" if outcome.corrected else "weighted and repeated"
         lines = [f"{count} draws from the surrogate, {how}"]
-        lines.append(f"{chains * n} draws from {of} Metropolis chains (surrogate proposals)")
+        lines.append(f"{chains * n} draws from {chains} exact Metropolis chains (surrogate proposals)")
     lines.append(f"evaluated {outcome.spent}")
     value, error = float(outcome.log_evidence.value), float(outcome.log_evidence.standard_error)
     if math.isfinite(error):

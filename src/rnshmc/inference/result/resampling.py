@@ -37,9 +37,7 @@ def redrawn(corrected: Corrected | Mixture, count: int, rng: np.random.Generator
     if isinstance(corrected, Mixture):
         pairs = zip(corrected.parts, apportioned(corrected.shares.value, count), strict=True)
         return rng.permutation(np.concatenate([redrawn(part, int(n), rng) for part, n in pairs]))
-    precision = np.linalg.inv(np.atleast_2d(np.cov(corrected.draws.T)))
-    whitening = Whitening(corrected.draws.mean(axis=0), np.linalg.cholesky(precision))
-    return resampled(corrected, whitening, count, rng)[0]
+    return resampled(corrected, Whitening.of_draws(corrected.draws), count, rng)[0]
 
 
 def _moment_weights(corrected: Corrected, whitening: Whitening) -> Array | None:
