@@ -107,8 +107,7 @@ def with_other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) ->
     for doubt in doubts:
         _log.warning("%s", doubt)
     more = {stage: spent for stage, spent in archive.journal.by_stage.items() if spent.points}
-    by_stage = {**outcome.by_stage, **more}
-    return replace(outcome, doubts=(*outcome.doubts, *doubts), spent=archive.spent, by_stage=by_stage)
+    return replace(outcome, doubts=(*outcome.doubts, *doubts), spent=archive.spent, by_stage=outcome.by_stage | more)
 
 
 def _other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) -> Iterator[str]:

@@ -113,7 +113,7 @@ def _record_settled(state: State, mode: Mode) -> State:
     """
     wider = record_mode(state, mode)
     least = max(known.log_mass for known in state.modes) - state.tuning.modes.hopeless
-    if mode not in wider.modes or mode in state.modes or mode.log_mass < least:
+    if wider.modes == state.modes or mode.log_mass < least:
         return wider
     archive = of_part(state.archive, mode, state.modes)
     return record_mode(state, settle(archive, mode, state.rng, state.tuning))
