@@ -47,6 +47,8 @@ class _Minima:
     """Logarithms of their masses relative to those of all that are known, (k,)."""
     hidden: float
     """Mass that the emulator's errors add at draws of the prior, in the same units."""
+    spread: Array
+    """Tempered draws at which the model may be run next, (n, d) in z."""
 
     @property
     def elsewhere(self) -> float:
@@ -71,18 +73,14 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
     """
     own = tuning.surveying
     whitening, points, runs = Whitening.of_draws(draws.points), draws.points[: own.first * archive.dim], 0
-    transform, z = archive.coordinates.transform, whitening.whiten(draws.points)
-    found, certain, quiet = whitening.whiten(transform.wrapped(modes)), len(modes), 0
+    found, certain, quiet = whitening.whiten(archive.coordinates.transform.wrapped(modes)), len(modes), 0
     for _ in range(own.rounds):
         runs += len(archive.evaluate(points, SURVEY))
-        averaged = _Averaged(_emulated(archive, whitening), power=own.agreeing)
-        chances = _tempered(averaged(z), own.effective)
-        minima = _minima(archive, averaged, draws, found, z[rng.choice(len(z), own.descents, p=chances)], own)
+        minima = _minima(archive, whitening, draws, found, rng, own)
         unsure, found = minima.open(own), minima.places
         settled = minima.hidden <= own.left and not len(unsure) and minima.known.sum() <= certain
         quiet, certain = quiet + 1 if settled else 0, int(minima.known.sum())
-        spread = z[rng.choice(len(z), own.spread, p=chances)]
-        points = whitening.unwhiten(np.concatenate((unsure[: own.each], spread)))
+        points = whitening.unwhiten(np.concatenate((unsure[: own.each], minima.spread)))
         if quiet > own.quiet:
             break
     kept = minima.places[minima.known & (minima.log_masses > -own.highest)]
@@ -96,11 +94,9 @@ def share_elsewhere(
 
     The likelihood is averaged over its errors without favour. Raises FitError if the outputs cannot be emulated.
     """
-    own, whitening = tuning.surveying, Whitening.of_draws(draws.points)
-    z, found = whitening.whiten(draws.points), whitening.whiten(archive.coordinates.transform.wrapped(modes))
-    averaged = _Averaged(_emulated(archive, whitening), power=1.0)
-    starts = z[rng.choice(len(z), own.descents, p=_tempered(averaged(z), own.effective))]
-    return _minima(archive, averaged, draws, found, starts, own).elsewhere
+    own, whitening = replace(tuning.surveying, agreeing=1.0), Whitening.of_draws(draws.points)
+    found = whitening.whiten(archive.coordinates.transform.wrapped(modes))
+    return _minima(archive, whitening, draws, found, rng, own).elsewhere
 
 
 def _emulated(archive: Archive, whitening: Whitening) -> EmulatedPotential:
@@ -121,24 +117,27 @@ class _Averaged:
     power: float
     """Of the share of errors that agree with the data, see `Surveying.agreeing`."""
 
-    def __call__(self, z: Array) -> Array:
-        """Its values, (k,)."""
-        plain, mean = (np.maximum(some, LOWEST) for some in self.potential.log_likelihoods(z, self.power))
-        found = self.potential.values_and_gradients(z)[0] + plain - mean
-        return np.asarray(np.where(np.isfinite(found), found, -LOWEST))
+    def __call__(self, z: Array) -> tuple[Array, Array, Array]:
+        """Its values, and the log likelihood without the errors and averaged over them: each (k,)."""
+        plain, mean = self.potential.log_likelihoods(z, self.power)
+        found = self.potential.values_and_gradients(z)[0] + np.maximum(plain, LOWEST) - np.maximum(mean, LOWEST)
+        return np.where(np.isfinite(found), found, -LOWEST), plain, mean
 
 
 def _minima(
-    archive: Archive, averaged: _Averaged, draws: PriorDraws, found: Array, starts: Array, tuning: Surveying
+    archive: Archive, whitening: Whitening, draws: PriorDraws, found: Array, rng: np.random.Generator, tuning: Surveying
 ) -> _Minima:
-    """Minima where descents from the lowest run, from those found before and from starts end, within the box of draws.
+    """Minima where descents from the lowest run, those found before and tempered draws end, within the box of draws.
 
     Those beside points where the model failed or the density is zero are left out: the emulator does not learn it.
     """
-    potential, transform = averaged.potential, archive.coordinates.transform
-    whiten, zeros = potential.whitening.whiten, potential.whitening.whiten(archive.zeros(failed=True))
-    z, lowest = whiten(draws.points), whiten(transform.wrapped(archive.lowest.point[None]))
-    starts = np.concatenate((lowest, found, starts))
+    potential, z = _emulated(archive, whitening), whitening.whiten(draws.points)
+    averaged, zeros = _Averaged(potential, tuning.agreeing), whitening.whiten(archive.zeros(failed=True))
+    heights, plain, mean = averaged(z)
+    chances = _tempered(heights, tuning.effective)
+    drawn, spread = (z[rng.choice(len(z), count, p=chances)] for count in (tuning.descents, tuning.spread))
+    lowest = whitening.whiten(archive.coordinates.transform.wrapped(archive.lowest.point[None]))
+    starts = np.concatenate((lowest, found, drawn))
     box = optimize.Bounds(np.minimum(z.min(axis=0), starts.min(axis=0)), np.maximum(z.max(axis=0), starts.max(axis=0)))
     places = np.array([_peak(averaged, box, start) for start in starts])
     beside = (np.linalg.norm(places[:, None] - zeros, axis=2) < TOLERATED).any(axis=1)
@@ -148,9 +147,8 @@ def _minima(
     log_masses = np.array([_log_mass(averaged, place) for place in places])
     total = logsumexp(log_masses[known])
     # Draw by draw: mass that the mean of the outputs gives to wrong places would cancel what errors hide at others.
-    likelihoods = potential.log_likelihoods(z, averaged.power)
-    plain, mean = (np.exp(np.minimum(some + draws.log_weights - total, 0.0)) for some in likelihoods)
-    return _Minima(places, known, log_masses - total, float(np.maximum(mean - plain, 0.0).sum()))
+    plain, mean = (np.exp(np.minimum(some + draws.log_weights - total, 0.0)) for some in (plain, mean))
+    return _Minima(places, known, log_masses - total, float(np.maximum(mean - plain, 0.0).sum()), spread)
 
 
 def _peak(averaged: _Averaged, box: optimize.Bounds, start: Array) -> Array:
@@ -158,7 +156,7 @@ def _peak(averaged: _Averaged, box: optimize.Bounds, start: Array) -> Array:
     steps = STEP * np.eye(len(start) + 1, len(start), k=-1)
 
     def value(z: Array) -> tuple[float, Array]:
-        here, *ahead = averaged(z + steps)
+        here, *ahead = averaged(z + steps)[0]
         return float(here), (np.array(ahead) - here) / STEP
 
     # The next round continues.
@@ -173,7 +171,7 @@ def _log_mass(averaged: _Averaged, z: Array) -> float:
     curvatures = np.maximum(curvatures, FLAT)
     steps = (axes / np.sqrt(curvatures)).T
     around = np.concatenate((z[None], z + steps, z - steps))
-    heights = averaged(around) + potential.offset
+    heights = averaged(around)[0] + potential.offset
     # Errors widen a mode: there is mass at more places, and less at each.
     ahead, behind = heights[1:].reshape(2, -1)
     curvatures = np.clip((ahead + behind - 2.0 * heights[0]) * curvatures, FLAT, curvatures)
@@ -183,7 +181,7 @@ def _log_mass(averaged: _Averaged, z: Array) -> float:
 
 def _tempered(values: Array, effective: float) -> Array:
     """Probabilities in proportion to exp(-V / T), (n,), with the smallest T for which so many draws have weight."""
-    heights = np.where(np.isfinite(values), values - values.min(), np.inf)
+    heights = values - values.min()
 
     def weights(log_temperature: float) -> Array:
         found = np.exp(-heights / np.exp(log_temperature))
@@ -192,7 +190,7 @@ def _tempered(values: Array, effective: float) -> Array:
     def excess(log_temperature: float) -> float:
         return float(1.0 / (weights(log_temperature) ** 2).sum() - effective)
 
-    low, high = 0.0, float(np.log1p(heights[np.isfinite(heights)].max())) + np.log(len(heights))
+    low, high = 0.0, float(np.log1p(heights.max())) + np.log(len(heights))
     if excess(low) >= 0.0 or excess(high) <= 0.0:
         return weights(low if excess(low) >= 0.0 else high)
     return weights(optimize.brentq(excess, low, high, xtol=0.01))
@@ -200,7 +198,7 @@ def _tempered(values: Array, effective: float) -> Array:
 
 def _distinct(averaged: _Averaged, minima: Array, tuning: Surveying) -> Array:
     """The minima that a higher potential divides from all lower ones, and that are not too high, the lowest first."""
-    values, kept = averaged(minima), list[Array]()
+    values, kept = averaged(minima)[0], list[Array]()
     for k in np.argsort(values):
         low = values[k] <= values.min() + tuning.highest
         if low and all(_divided(averaged, minima[k], other, values[k] + tuning.barrier) for other in kept):
@@ -211,4 +209,4 @@ def _distinct(averaged: _Averaged, minima: Array, tuning: Surveying) -> Array:
 def _divided(averaged: _Averaged, one: Array, other: Array, height: float) -> bool:
     """Whether the potential is that high anywhere on the straight line between two points."""
     line = one + np.linspace(0.0, 1.0, 34)[1:-1, None] * (other - one)
-    return bool(averaged(line).max() > height)
+    return bool(averaged(line)[0].max() > height)
