@@ -131,22 +131,22 @@ def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tun
 
 def _batch(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning) -> State:
     """Evaluate at draws of the surrogate, and fit again."""
-    training, tally = tuning.training, replace(state.tally, final=is_full(state.tally, tuning.training))
+    training, tally, final = tuning.training, state.tally, is_full(state.tally, tuning.training)
     batch = evaluated_batch(archive, state.fit, batch_size(tally, training), rng, tuning)
     latest = weight_variance(batch.differences)
     # A few draws are weak evidence, unless far below the limit: the batch before counts, too. It does not where no
     # more points will change the surrogate.
     weak = 4.0 * training.shrunk * tally.aim * latest > WORTH * tally.used
     before = min(state.latest, training.sound) if weak else latest
-    variance = latest if tally.final else 0.5 * (latest + before)
+    variance = latest if final else 0.5 * (latest + before)
     archive.note_error(float(np.sqrt(variance)))
-    state = _fitted(archive, state, rng, tuning, sound=latest < training.sound)
+    state = _fitted(archive, state, rng, tuning, evaluated=batch.size, sound=latest < training.sound)
     if archive.emulating:
         # A handful of draws shows a small variance by chance; the processes of outputs include theirs.
         variance = max(variance, _expected_variance(state.fit))
     return replace(
         state,
-        tally=replace(_refitted(tally, state.fit, batch.size), variance=variance, missing=batch.missing),
+        tally=replace(state.tally, final=final, variance=variance, missing=batch.missing),
         latest=latest,
         surprised=(*state.surprised, batch.surprised),
     )
@@ -190,7 +190,7 @@ def _suspected(archive: Archive, posterior: SurrogatePosterior, tuning: Tuning) 
 
     A surrogate may be right wherever its draws are, which is not in the neck of an undetected funnel.
     """
-    if archive.bend.layers or archive.part is not None or archive.emulating or not tuning.bending.most:
+    if archive.bend.layers or archive.part is not None or not tuning.bending.most:
         return STRAIGHT
     found = better_bend(archive, posterior.whitening, tuning.bending, above=tuning.bending.suspect)
     return STRAIGHT if found is None else found.bend
@@ -200,18 +200,21 @@ def _fill(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuni
     """Evaluate where too much is open, and fit again."""
     found = archive.evaluate(state.points, STAGE)
     seen = surprises(state.fit.posterior, state.points, np.array([one.value for one in found]))
-    state = _fitted(archive, state, rng, tuning, sound=True)
-    tally = _refitted(state.tally, state.fit, len(found))
-    tally = replace(tally, filled=tally.filled + len(found))
+    state = _fitted(archive, state, rng, tuning, evaluated=len(found), sound=True)
+    tally = replace(state.tally, filled=state.tally.filled + len(found))
     return replace(state, tally=tally, surprised=(*state.surprised, seen))
 
 
-def _fitted(archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning, *, sound: bool) -> State:
+def _fitted(
+    archive: Archive, state: State, rng: np.random.Generator, tuning: Tuning, *, evaluated: int, sound: bool
+) -> State:
     """With a surrogate of all points evaluated by now; its length and noise are searched where many are new."""
     there = within_reach(archive.training(), state.fit.posterior.whitening, tuning.fitting)
     search = len(there.values) > AGAIN * state.searched
     fit = next_fit(archive, state.fit, rng, tuning, search=search, sound=sound)
-    return replace(state, fit=fit, searched=fit.points if search else state.searched)
+    tried = state.tally.tried + evaluated
+    tally = replace(state.tally, used=fit.points, informed=fit.process.dim, tried=tried, at_wall=fit.at_wall, left=None)
+    return replace(state, fit=fit, tally=tally, searched=fit.points if search else state.searched)
 
 
 _STEPS: dict[Decision, Callable[[Archive, State, np.random.Generator, Tuning], State]] = {
@@ -219,12 +222,6 @@ _STEPS: dict[Decision, Callable[[Archive, State, np.random.Generator, Tuning], S
     Decision.EXAMINE: _examine,
     Decision.FILL: _fill,
 }
-
-
-def _refitted(tally: Tally, fit: Fit, evaluated: int) -> Tally:
-    return replace(
-        tally, used=fit.points, informed=fit.process.dim, tried=tally.tried + evaluated, at_wall=fit.at_wall, left=None
-    )
 
 
 def _open(state: State, rng: np.random.Generator, tuning: Tuning) -> tuple[Paths, Tails]:
