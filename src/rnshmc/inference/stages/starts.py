@@ -161,8 +161,6 @@ def moved_inside(starts: Array, low: Array, high: Array, width: Array) -> Array:
 
 def _rows(x0: Any, names: Sequence[str] | None) -> Array:
     starts = _by_name(x0, names) if isinstance(x0, Mapping) else numbers(x0, "x0")
-    if starts.ndim == 0:
-        starts = starts.reshape(1)
     if starts.ndim > 2 or starts.size == 0:
         raise ParameterError(f"x0: expected shape (d,), or (n, d) for several starts, got {starts.shape}")
     starts = np.atleast_2d(starts)
@@ -230,8 +228,7 @@ def prior_scale(forward_posterior: ForwardPosterior | None, start: Array) -> Arr
 
 def inside(scale: npt.ArrayLike | None, transform: Transform) -> npt.ArrayLike | None:
     """A scale where a bound was found: of prior draws, those between the bounds; None if too few remain."""
-    given = None if scale is None else numbers(scale, "scale")
-    if given is None or not _is_draws(given, transform.dim):
+    if scale is None or not _is_draws(given := numbers(scale, "scale"), transform.dim):
         return scale
     kept = given[transform.inside(given)]
     return kept if _is_draws(kept, transform.dim) else None
