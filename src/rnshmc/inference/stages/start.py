@@ -121,10 +121,9 @@ def check_gradient(archive: Archive, first: Evaluation, rng: np.random.Generator
         f"along one direction at x0 it is {-found.slope:.6g}, but differences of the log density are "
         f"{-found.differences[-1] if found.differences else math.nan:.6g}."
     )
-    unresolved = found.verdict == "wrong" and _unresolved(found, first)
-    if found.verdict != "wrong" or unresolved:
-        unchecked = found.verdict == "noisy" or unresolved
-        doubt = _unchecked(found) if unchecked else f"The gradient is inexact: {compared}"
+    verdict = "noisy" if found.verdict == "wrong" and _unresolved(found, first) else found.verdict
+    if verdict != "wrong":
+        doubt = _unchecked(found) if verdict == "noisy" else f"The gradient is inexact: {compared}"
         _log.warning("%s", doubt)
         return (doubt,)
     hint = "Correct it, or leave it out with gradient=False, which takes more evaluations."
