@@ -54,10 +54,7 @@ def find_wall(archive: Archive, mode: Mode) -> Wall | None:
 
 def take_up(wall: Wall, transform: Transform, names: Sequence[str]) -> tuple[Transform, str]:
     """The transform with the wall as a bound, and a sentence about it for the log and for the verdict."""
-    middle = np.zeros(transform.dim)
-    sides = [middle.copy(), middle.copy()]
-    for side, value in zip(sides, (wall.inside, wall.outside), strict=True):
-        side[wall.coordinate] = value
+    sides = (np.where(np.arange(transform.dim) == wall.coordinate, side, 0.0) for side in (wall.inside, wall.outside))
     inside, outside = (float(transform.parameters(side)[wall.coordinate]) for side in sides)
     bounded, bound = transform.with_bound(wall.coordinate, inside, outside)
     name, low, high = names[wall.coordinate], bounded.low[wall.coordinate], bounded.high[wall.coordinate]
@@ -106,9 +103,8 @@ def _holds(archive: Archive, wall: Wall, finite: Array, best: Array) -> bool:
         return True
     far = finite[np.argmax(lengths)]
     width = 2.0 * (wall.inside - wall.outside)
-    beyond, within = wall.outside - width, wall.inside + width
-    sides = ((beyond, False), (within, True))
-    return all(_density(archive, far, wall.coordinate, value) == positive for value, positive in sides)
+    beyond = _density(archive, far, wall.coordinate, wall.outside - width)
+    return not beyond and _density(archive, far, wall.coordinate, wall.inside + width)
 
 
 def _density(archive: Archive, point: Array, coordinate: int, value: float) -> bool:
