@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -53,10 +53,8 @@ def of_part(archive: Archive, mode: Mode, others: Iterable[Mode]) -> Archive:
     """The archive of a mode's part of the density; of all of it where there is nothing else."""
     every = (mode, *others)
     if archive.coordinates.transform.angles is not None:
-        mode, *rest = (_narrowed(archive, one) for one in every)
-        centre = mode.whitening.centre
-        every = (mode, *images(archive, mode, centre)[1:]) if rest else _alone(images(archive, mode, centre))
-        every = (*every, *(image for other in rest for image in images(archive, other, centre)))
+        own, *rest = (images(archive, _narrowed(archive, one), mode.whitening.centre) for one in every)
+        every = (*(own if rest else _alone(own)), *chain.from_iterable(rest))
     return replace(archive, part=Part(every[0], every[1:]) if len(every) > 1 else None)
 
 
@@ -108,8 +106,7 @@ def _alone(every: tuple[Mode, ...]) -> tuple[Mode, ...]:
     if len(near) == 1:
         return near
     wider = min(1.0, SMOOTH / min(_distance(near[0], one) for one in near[1:]))
-    whitenings = (replace(one.whitening, factor=wider * one.whitening.factor) for one in near)
-    return tuple(replace(one, whitening=wide) for one, wide in zip(near, whitenings, strict=True))
+    return tuple(replace(one, whitening=replace(one.whitening, factor=wider * one.whitening.factor)) for one in near)
 
 
 def _distance(mode: Mode, image: Mode) -> float:
