@@ -136,8 +136,7 @@ def scattered_starts(
         start[bad] = centres[bad] + spread * rng.standard_normal(centres[bad].shape)
         bad[bad] = ~(values(start[bad]) <= highest[bad])
     known = archive.training()
-    usable = np.isfinite(known.gradients).all(axis=1)
-    lowest = np.argsort(np.where(usable, known.values, np.inf), kind="stable")[: np.count_nonzero(usable)]
-    chosen = lowest[np.arange(np.count_nonzero(bad)) % len(lowest)]
-    start[bad] = whitening.whiten(known.points[chosen])
+    usable = np.flatnonzero(np.isfinite(known.gradients).all(axis=1))
+    lowest = usable[np.argsort(known.values[usable], kind="stable")]
+    start[bad] = whitening.whiten(known.points[np.resize(lowest, np.count_nonzero(bad))])
     return start
