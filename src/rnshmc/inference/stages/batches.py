@@ -61,8 +61,7 @@ def _missing_mass(differences: Array, surrogate: Array, dim: int) -> float:
     From U - V at the draws, less their median over draws of the surrogate, and from V there.
     """
     # Importance weights of the surrogate at its tempered draws.
-    exponents = (1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min())
-    weights = np.exp(exponents)
+    weights = np.exp((1.0 / temperature(dim) - 1.0) * (surrogate - surrogate.min()))
     return float(weights @ np.expm1(np.clip(-differences, -50.0, 10.0)) / weights.sum())
 
 

@@ -118,8 +118,7 @@ def probe(archive: Archive, mode: Mode, rng: np.random.Generator, tuning: Tuning
 def _by_decay(archive: Archive, tuning: Tuning) -> Mode:
     """The lowest point as a mode, where no Hessian predicts gradients near it: the density may have a kink."""
     lowest = archive.lowest
-    coordinates = Whitening.by_size(lowest.point)
-    whitening, distance = search_decay_scales(archive, lowest, coordinates, tuning, STAGE)
+    whitening, distance = search_decay_scales(archive, lowest, Whitening.by_size(lowest.point), tuning, STAGE)
     return Mode(whitening, lowest.value, distance)
 
 
