@@ -117,12 +117,12 @@ def _changes(archive: Archive, first: Evaluation, coordinates: Whitening, tuning
         found = archive.evaluate(np.concatenate((first.point + steps, first.point - steps)), stage, gradient=False)
         values = np.array([one.value for one in found]) - first.value
         ahead[active], behind[active] = values[: len(active)], values[len(active) :]
-        changes = _Changes(sizes.copy(), ahead, behind, floor)
+        changes = _Changes(sizes, ahead, behind, floor)
         factors = _growth(changes, low, search)
         too_long = np.where(factors < 1.0, np.minimum(too_long, sizes), too_long)
         # The next step is between one that was too short and one that was too long.
         factors = np.where((factors > 1.0) & (factors * sizes >= too_long), np.sqrt(too_long / sizes), factors)
-        done = (factors == 1.0) | ((factors > 1.0) & (factors < 2.0))
+        done = (factors >= 1.0) & (factors < 2.0)
         active = np.flatnonzero(~done)
         if not len(active):
             break
