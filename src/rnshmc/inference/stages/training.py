@@ -100,14 +100,11 @@ def train(
     while (decision := decide(state.tally, tuning.training)) in _STEPS:
         yield state.trained(good=False)
         state = _STEPS[decision](archive, state, rng, tuning)
-    if decision is Decision.ACCEPT:
-        yield state.trained(good=True)
-    else:
-        good = state.tally.variance < tuning.training.usable
+    good = decision is Decision.ACCEPT or state.tally.variance < tuning.training.usable
+    if decision is Decision.GIVE_UP:
         paths, tails = _open(state, rng, tuning)
-        if good:
-            tails = tails.joined(_look(archive, state, paths, rng, tuning))
-        yield replace(state, tails=tails).trained(good=good)
+        state = replace(state, tails=tails.joined(_look(archive, state, paths, rng, tuning)) if good else tails)
+    yield state.trained(good=good)
 
 
 def _begun(archive: Archive, whitening: Whitening, rng: np.random.Generator, tuning: Tuning, aim: float) -> State:
