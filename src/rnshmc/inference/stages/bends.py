@@ -46,8 +46,7 @@ class Watch:
 
     def __call__(self, whitening: Whitening) -> bool:
         """Whether a bend is found, so that the descent may end."""
-        count = len(self._archive.slopes().points)
-        if self.found is None and count >= self._next and not self._idle:
+        if self.found is None and not self._idle and (count := len(self._archive.slopes().points)) >= self._next:
             self._next = int(AGAIN * count)
             self.found = better_bend(self._archive, whitening, self._tuning)
         return self.found is not None
