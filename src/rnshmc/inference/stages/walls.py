@@ -98,8 +98,8 @@ def _bisected(archive: Archive, best: Array, coordinate: int, outside: float) ->
 
 def _holds(archive: Archive, wall: Wall, finite: Array, best: Array) -> bool:
     """Whether the wall has the same position at a point far from the lowest one."""
-    others = np.delete(finite - best, wall.coordinate, axis=1)
-    if not others.size or not (lengths := np.linalg.norm(others, axis=1)).any():
+    lengths = np.linalg.norm(np.delete(finite - best, wall.coordinate, axis=1), axis=1)
+    if not lengths.any():
         return True
     far = finite[np.argmax(lengths)]
     width = 2.0 * (wall.inside - wall.outside)
