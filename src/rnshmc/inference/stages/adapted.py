@@ -59,10 +59,9 @@ def adapted_hmc(
     """
     expected, requested = expected_cost(archive.dim, draws, tuning), archive.evaluations.requested
     exact = partial(_exact_potential, archive, expected, requested + int(0.5 * tuning.most_cost * expected))
-    potential = partial(exact, whitening)
     around = [modes[chain % len(modes)] for chain in range(tuning.chains)]
-    positions = scattered_starts(archive, whitening, around, height, lambda at: potential(at)[0], rng)
-    start, step = (positions, *potential(positions)), _first_step(archive.dim)
+    positions = scattered_starts(archive, whitening, around, height, lambda at: exact(whitening, at)[0], rng)
+    start, step = (positions, *exact(whitening, positions)), _first_step(archive.dim)
     # Where noise decides the acceptance, no step leads to the target, and the step would shrink without end.
     acceptance = tuning.acceptance if archive.noise < Judging.noisy else None
     chains = partial(run_chains, rng=rng, tuning=tuning.trajectories)

@@ -76,10 +76,8 @@ def search_scales(
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         curvatures = (changes.ahead + changes.behind) / sizes**2
         scales = np.clip(1.0 / np.sqrt(np.abs(curvatures)), search.shrinkage * sizes, search.growth * sizes)
-    scales = np.where(finite, scales, sizes)
+        scales, slopes = np.where(finite, scales, sizes), np.where(finite, changes.slopes, 0.0)
     if first.gradient is None:
-        with np.errstate(invalid="ignore"):
-            slopes = np.where(finite, changes.slopes, 0.0)
         first = Evaluation(first.point, first.value, coordinates.factor @ slopes, None)
         archive.keep_difference(first)
     return Whitening(first.point, coordinates.factor / scales), first
