@@ -1,6 +1,7 @@
 """Posterior predictive of emulated outputs."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import rnshmc
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.likelihoods.base import Likelihood
+from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.prediction import Prediction
 from rnshmc.types import Array
 from tests.inference.model_cases import DATA, Counted, decay, decaying, sampled
@@ -38,6 +40,16 @@ def test_predictions_cover_the_data_cost_nothing_and_are_stored(tmp_path: Path) 
     # The output without a datum is predicted, an observation of it is not.
     assert np.isfinite(outputs[:, 7]).all()
     assert np.isnan(observations[:, 7]).all()
+
+
+def test_a_loaded_result_has_the_verdict_of_the_saved_one(tmp_path: Path) -> None:
+    result = sampled(decaying(DATA, decay))
+    # Above the good limit, the verdict names the output with the largest emulation error.
+    uneven = replace(result.outcome, surrogate_error=0.6)
+    doubtful = make_result(uneven, result._transform, names=result.names, units=result.units)
+    doubtful.save(tmp_path / "result.nc")
+    assert "has the largest emulation error" in str(doubtful.verdict)
+    assert str(rnshmc.load(tmp_path / "result.nc").verdict) == str(doubtful.verdict)
 
 
 def test_nothing_is_predicted_of_a_density() -> None:

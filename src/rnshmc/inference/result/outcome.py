@@ -16,6 +16,7 @@ from rnshmc.inference.stages.correction import Exact, largest_rhat
 from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
 from rnshmc.inference.surrogate.learning import SubspaceKernel
+from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning_result import Judging
 from rnshmc.inference.warp import Warp
@@ -93,7 +94,11 @@ class Outcome(Record):
     wall
         An undeclared bound, found by the run, which ended there; None without one.
     emulated
-        Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated.
+        Potential by the emulated outputs of a forward model; None where the density was learnt, or evaluated, and in
+        files.
+    roughest
+        Name of the output with the largest emulation error, and that error in units of the error of its datum; None
+        where no outputs were emulated.
     learnt
         Number of directions that the surrogate of the density learns; None if all of them, or without a surrogate.
     bend
@@ -131,6 +136,7 @@ class Outcome(Record):
     # Defaults of fields that earlier files of results lack.
     floored: tuple[float, int] | None = None
     gradients: bool = True
+    roughest: tuple[str, float] | None = None
 
 
 def outcome_of(state: State) -> Outcome:
@@ -152,6 +158,7 @@ def outcome_of(state: State) -> Outcome:
     # Proposals are draws of the surrogate that was checked, which a later one may have replaced.
     of_proposals = _sd(state.checked.differences) if checks is not None and state.checked is not None else error
     recorded = {field.name: getattr(state, field.name) for field in fields(Record)}
+    emulated = _emulated(state)
     return Outcome(
         **recorded | ({} if surrogate is not None and mixed else {"log_evidence": UNKNOWN}),
         rows=rows,
@@ -179,7 +186,8 @@ def outcome_of(state: State) -> Outcome:
         floored=archive.floored,
         gradients=archive.has_gradient,
         noise=archive.noise,
-        emulated=_emulated(state),
+        emulated=emulated,
+        roughest=None if emulated is None else roughest(emulated),
         learnt=_learnt(state),
         bend=archive.bend,
     )

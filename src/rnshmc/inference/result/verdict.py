@@ -15,7 +15,6 @@ from rnshmc.diagnostics.summary import MIN_DRAWS, effective_sizes
 from rnshmc.inference.result.corrected import Corrected
 from rnshmc.inference.result.findings import LIMITS, Finding, Level, mode_findings, searched, warp_findings
 from rnshmc.inference.result.outcome import Outcome
-from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.weights import EVEN, USELESS_K, reliable_k
 from rnshmc.inference.tuning_shared import BAD, MANY, SURPRISE, TOLERATED
 
@@ -88,7 +87,7 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
         text = f"sd(U - V) = {sd:.2g} at the last training points; the final surrogate was not checked or corrected."
         yield Finding(_worst([level, "doubtful"]), text)
         return
-    checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.emulated else ()
+    checks = outcome.surrogate.checked if isinstance(outcome.surrogate, Corrected) and not outcome.roughest else ()
     if len(checks) >= MANY and outcome.efficiency >= math.exp(-(LIMITS.sd_good**2)):
         # Weights are as even as those of normal differences with a good sd: the sd then comes from draws of negligible
         # weight, where V is too low.
@@ -101,8 +100,8 @@ def _surrogate(outcome: Outcome) -> Iterator[Finding]:
 
 
 def _emulator(outcome: Outcome) -> Iterator[Finding]:
-    if outcome.emulated is not None and outcome.surrogate_error > LIMITS.sd_good:
-        output, error = roughest(outcome.emulated)
+    if outcome.roughest is not None and outcome.surrogate_error > LIMITS.sd_good:
+        output, error = outcome.roughest
         text = f"{output[:1].upper()}{output[1:]} has the largest emulation error: {error:.2g} times"
         yield Finding("good", f"{text} the error of its datum.")
 
