@@ -140,6 +140,16 @@ def test_a_crash_costs_one_evaluation(points: Array) -> None:
     assert sum(answer.failure is not None for answer, _ in found.values()) == 1
 
 
+def test_workers_that_cannot_start_fail_their_evaluations(points: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    # Larger than the buffer of a pipe, which a dead worker does not empty.
+    large = np.zeros(1_000_000)
+    with workers_of(2, lambda x: (-0.5 * float(x @ x) + large[0], -x)) as workers:
+        found = answers(workers, points)
+    failures = {answer.failure for answer, _ in found.values()}
+    assert failures == {"the process that evaluated it ended with exit status 1"}
+
+
 def test_an_executor_broken_by_a_crash_ends_the_run(points: Array) -> None:
     points = points.copy()
     points[2, 0] = 4

@@ -137,7 +137,8 @@ def _start(content: bytes) -> _Worker:
             env={**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for this process to handle
         )
-    here.send_bytes(content)
+    with suppress(BrokenPipeError):  # it died, which the first task's answer reports
+        here.send_bytes(content)
     return _Worker(process, here)
 
 

@@ -23,7 +23,7 @@ from rnshmc.inference.exact.replies import ReplyTooLargeError, check_address, fe
 from rnshmc.types import Array
 
 RETRIES = 3
-"""Number of attempts, followed by pauses of 1, 2 and 4 times `PAUSE_S` seconds."""
+"""Number of attempts; the second is made after `PAUSE_S` seconds, and the third after twice as many."""
 PAUSE_S = 0.5
 LARGEST_REPLY = 2**20
 """Maximum bytes of a reply besides its numbers: names of models, an error message."""
@@ -169,11 +169,11 @@ class UMBridge:
 
     def _reply(self, request: Request, largest: int = LARGEST_REPLY) -> Any:
         for i in range(RETRIES):
+            time.sleep(PAUSE_S * i)
             try:
                 return self._one_reply(request, largest)
             except (URLError, HTTPException, ConnectionError) as error:
                 trouble: Exception = error
-            time.sleep(PAUSE_S * 2**i)
         reason = self._masked(str(trouble) or type(trouble).__name__)
         raise EvaluationError(f"the model server at {self._url} does not answer: {reason}") from trouble
 
