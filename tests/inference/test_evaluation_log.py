@@ -83,7 +83,8 @@ def test_a_file_has_log_densities_as_the_user_gave_them(path: Path) -> None:
 
 def test_files_of_another_kind_are_refused_and_unchanged(tmp_path: Path) -> None:
     other = '{"format": "other", "names": []}\n'
-    for text in ("x,y\n1,2\n", "something else", other, "[1]\n", '{"format": "my config"}', '{"format": 1}\n'):
+    unsized = '{"format": "rnshmc runs 1", "names": ["a", "b"], "outputs": [3]}\n'
+    for text in ("x,y\n1,2\n", "something else", other, unsized, "[1]\n", '{"format": "my config"}', '{"format": 1}\n'):
         file = tmp_path / "other.txt"
         file.write_text(text)
         with pytest.raises(DataError, match=r"other\.txt is not a file of evaluations"):

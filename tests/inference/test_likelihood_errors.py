@@ -46,6 +46,7 @@ def observed(likelihood: Any, data: Any = ONES) -> Callable[[], Any]:
         (lambda: rnshmc.Custom(max, ["a", "a"]), "names: expected each name once, got a, a"),
         (lambda: rnshmc.Custom(max, ["a"], {"b": "positive"}), "bounds: no parameter is named 'b'; there are a"),
         (lambda: rnshmc.Custom(max, bounds={"b": "positive"}), "bounds: no parameter is named 'b'; names is empty"),
+        (lambda: rnshmc.Custom(max, ["a"], {"a": "angle"}), "bounds of a: give an angle by its prior, "),
     ],
 )
 def test_arguments_that_cannot_be_used(make: Callable[[], Any], sentence: str) -> None:

@@ -247,6 +247,7 @@ def test_differences_at_the_edge_of_the_support_are_one_sided() -> None:
         (stats.norm(), "prior: got one distribution, "),
         (("normal", 0, 1), "prior: got one distribution, ('normal', 0, 1); give one for each name: {'a': ..., ...}"),
         (("exponential", 1), "prior: got one distribution, ('exponential', 1)"),
+        (([0.0], [1.0], [2.0]), "prior: got ([0.0], [1.0], [2.0]), expected None"),
         (3.0, "prior: got 3.0, expected None, a pair (mean, sd), rnshmc.Normal"),
     ],
 )

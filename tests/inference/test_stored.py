@@ -184,6 +184,8 @@ def test_more_draws_have_the_corrected_moments(result: rnshmc.Result, stopped: r
     error = np.hypot(result.mean.standard_error, result.sd.value / np.sqrt(20_000))
     assert (np.abs(more.mean(axis=0) - result.mean.value) < z_bound(2) * error).all()
     assert result.resample(10, seed=2).tobytes() != result.resample(10).tobytes()
+    with pytest.raises(rnshmc.ParameterError, match="draws: expected a whole number of at least 1, got -5"):
+        result.resample(-5)
     with pytest.raises(rnshmc.ParameterError, match="resample: no surrogate was used"):
         stopped.resample(10)
 
@@ -247,6 +249,8 @@ def test_figures_of_nothing_are_refused(
         result.plot("corner")
     with pytest.raises(rnshmc.ParameterError, match="names: no parameter is named 'c'; there are a, b"):
         result.plot(names=["c"])
+    with pytest.raises(rnshmc.ParameterError, match="names: expected at least one parameter"):
+        result.plot(names=[])
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(rnshmc.ParameterError, match="pip install matplotlib"):
         result.plot()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnshmc.errors import ParameterError
-from rnshmc.inference.transforms import Transform, make_transform
+from rnshmc.inference.transforms import Transform, make_transform, with_prior
 from rnshmc.types import Array
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -76,6 +76,11 @@ def test_bounds_may_be_named() -> None:
     listed = make_transform(BOUNDS, NAMES)
     assert (named.low == listed.low).all()
     assert (named.high == listed.high).all()
+
+
+def test_bounds_outside_of_the_prior_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"bounds of a: its prior has the bounds \(2\.0, 3\.0\), and no mass"):
+        with_prior(make_transform([(0, 1)], ["a"]), {0: (2.0, 3.0)}, {}, ["a"])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from rnshmc.inference.exact.target import Gradient, digest_of, make_posterior, m
 from rnshmc.inference.exact.vectorized import vectorized_worker
 from rnshmc.inference.exact.workers import Workers
 from rnshmc.inference.final_checks import with_other_ends
-from rnshmc.inference.given import own_errstate
+from rnshmc.inference.given import check_whole, own_errstate
 from rnshmc.inference.progress import Listener, listening
 from rnshmc.inference.result.making import make_result
 from rnshmc.inference.result.result import Result
@@ -173,8 +173,8 @@ def sample(
     StoreError
         If a file cannot be written, or holds evaluations of another target.
     """
-    _check_whole("draws", draws, 4)
-    _check_whole("seed", seed, 0)
+    check_whole("draws", draws, 4)
+    check_whole("seed", seed, 0)
     switches = {"vectorize": vectorize, "modes": modes, "resume": resume, "progress_bar": progress_bar}
     for name, switch in switches.items():
         if not isinstance(switch, bool | np.bool_):
@@ -207,7 +207,7 @@ def sample(
     if modes and prior is None:
         further = further_starts(x0, forward_posterior, transform, chosen_names, rng)
     if budget is not None:
-        _check_whole("budget", budget, 0)
+        check_whole("budget", budget, 0)
     if callback is not None and not callable(callback):
         raise ParameterError(f"callback: expected a function of the progress, got {callback!r}")
     expected = prior_scale(forward_posterior, starts[0]) if scale is None else scale
@@ -283,8 +283,3 @@ def sample(
             coordinates = make_coordinates(expected, starts[0], transform)
         outcome = with_other_ends(outcome, Archive.of(potential, transform), chosen_names)
         return make_result(outcome, transform, names=chosen_names, units=chosen_units)
-
-
-def _check_whole(name: str, number: Any, least: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise ParameterError(f"{name}: expected a whole number of at least {least}, got {number!r}")

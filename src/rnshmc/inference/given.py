@@ -55,6 +55,12 @@ def entries(given: Any, what: str) -> list[Any]:
     return list(given)
 
 
+def check_whole(name: str, given: Any, least: int) -> None:
+    """Raise a `ParameterError` unless this is a whole number, and not too small."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise ParameterError(f"{name}: expected a whole number of at least {least}, got {given!r}")
+
+
 def _check_units(given: Any, what: str) -> None:
     for unit in (getattr(given, name, None) for name in ("unit", "units", "magnitude")):
         if unit is not None:

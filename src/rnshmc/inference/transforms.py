@@ -158,7 +158,8 @@ def with_prior(
 ) -> Transform:
     """The transform with bounds and angles of a model's prior and likelihood, by the numbers of the parameters.
 
-    A `ParameterError` names a parameter that is an angle in one place and has bounds, or other ends, in another.
+    A `ParameterError` names a parameter that is an angle in one place and has bounds, or other ends, in another, or of
+    which nothing is within the bounds.
     """
     declared, low, high = transform.angles, transform.low.copy(), transform.high.copy()
     turns = {} if declared is None else {int(k): (declared.low[k], declared.high[k]) for k in declared.columns}
@@ -178,6 +179,8 @@ def with_prior(
         least, most = bounds[k]
         low[k] = max(low[k], -math.inf if least is None else least)
         high[k] = min(high[k], math.inf if most is None else most)
+        if not low[k] < high[k]:
+            raise ParameterError(f"bounds of {names[k]}: its prior has the bounds {bounds[k]}, and no mass within them")
     return Transform(low, high, Angles.of(turns, transform.dim) if turns else None)
 
 

@@ -63,9 +63,10 @@ def _header(lines: Sequence[str], path: Path) -> tuple[str, list[str]]:
     try:
         header = json.loads(lines[0])
         kind, names = header["format"], [str(name) for name in header["names"]]
-    except (ValueError, TypeError, KeyError, IndexError):
-        kind, names = "", []
-    if kind not in (_DENSITIES, _RUNS):
+        sound = all(isinstance(size, int) for size in (header.get("outputs") or {}).values())
+    except (*_MALFORMED, AttributeError):
+        kind, names, sound = "", [], False
+    if not sound or kind not in (_DENSITIES, _RUNS):
         raise DataError(f"{path} is not a file of evaluations of rnshmc; name another one")
     return kind, names
 

@@ -23,6 +23,8 @@ def plot(result: "Result", kind: str, names: Sequence[str] | None) -> Any:
     """A figure of a result, see `Result.plot`."""
     if kind not in FIGURES:
         raise ParameterError(f"kind: expected one of {', '.join(FIGURES)}, got {kind!r}")
+    if names is not None and not names:
+        raise ParameterError("names: expected at least one parameter")
     if names is not None and (unknown := [name for name in names if name not in result.names]):
         raise ParameterError(f"names: no parameter is named {unknown[0]!r}; there are {', '.join(result.names)}")
     try:

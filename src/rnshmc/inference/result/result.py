@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.evaluation import Spent
-from rnshmc.inference.given import methods_in_own_errstate
+from rnshmc.inference.given import check_whole, methods_in_own_errstate
 from rnshmc.inference.result.converting import (
     Variables,
     along_chains,
@@ -170,8 +170,9 @@ class Result:
         Raises
         ------
         ParameterError
-            If no surrogate was used.
+            If ``draws`` is no positive whole number, or no surrogate was used.
         """
+        check_whole("draws", draws, 1)
         if self.outcome.surrogate is None:
             raise ParameterError(
                 "resample: no surrogate was used; sample again with more draws= and the same filepath="

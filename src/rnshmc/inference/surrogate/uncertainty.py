@@ -89,7 +89,8 @@ def draw_paths(
     The points are tempered draws of chains that begin at whitened positions of chains of the surrogate, (chains, d).
     The variance of the process is multiplied by ``doubt`` and raised, if that is larger, to the variance of the
     differences U - V, (n,), at draws in x that it was not fitted to, ``checked``, (n, d); but not in the variances
-    returned. Raises FitError if the covariance of the process cannot be factored, or all chains are at one point.
+    returned. Raises LinAlgError if the covariance of the process cannot be factored, and FitError if all chains are
+    at one point.
     """
     start = positions[rng.choice(len(positions), tuning.chains)]
     transitions = tuning.settle + tuning.every * ROUNDS

@@ -66,6 +66,9 @@ class Custom:
         if not self.names and bounds:
             raise ParameterError(f"bounds: no parameter is named {next(iter(bounds))!r}; names is empty")
         transform = make_transform(bounds, self.names)
+        if transform.angles is not None:
+            name = self.names[transform.angles.columns[0]]
+            raise ParameterError(f'bounds of {name}: give an angle by its prior, ("uniform_angle", low, high)')
         self._low, self._high = transform.low, transform.high
 
     @property

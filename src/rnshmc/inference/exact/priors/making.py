@@ -51,7 +51,7 @@ def make_prior(prior: Any, names: Sequence[str]) -> Prior:
         prior = _log_density_of(prior)
     if callable(prior) and not isinstance(prior, type) and not is_frozen(prior):
         return _FunctionPrior(RowFunction(prior, "prior", np.ones(len(names))))
-    if is_frozen(prior) or (isinstance(prior, tuple) and prior and prior[0] in KINDS):
+    if is_frozen(prior) or (isinstance(prior, tuple) and prior and isinstance(prior[0], str) and prior[0] in KINDS):
         raise ParameterError(
             f"prior: got one distribution, {prior!r:.80}; give one for each name: {{{names[0]!r}: ..., ...}}"
         )
