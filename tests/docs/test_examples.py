@@ -16,7 +16,7 @@ rise    8.01  0.000498  0.0742  0.000594  K
 
 2000 draws from the surrogate, corrected
 evaluated 83 points, 166 units: 83 values, 83 gradients
-log evidence -1.88 +- 0.0022 (integral of the log density as given)
+log evidence -1.88 +- 0.0022 (log of the integral of the density as given)
 
 No problem found in the one mode that was looked at; other modes were not searched for.
    R-hat = 1.00: the chains agree.

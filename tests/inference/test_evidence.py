@@ -17,6 +17,7 @@ from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result import evidence
 from rnshmc.inference.result.estimates import Estimate
 from rnshmc.inference.result.evidence import log_evidence, log_normaliser
+from rnshmc.inference.result.printed import with_error
 from rnshmc.inference.stages.correction import draw_surrogate
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.uncertainty import Tails, no_tails
@@ -94,7 +95,8 @@ def test_of_a_model_with_bounded_parameters_it_is_the_integral_by_quadrature() -
     attributes = result.to_arviz().posterior.attrs
     assert attributes["log_evidence"] == float(result.log_evidence.value)
     assert attributes["log_evidence_standard_error"] == float(result.log_evidence.standard_error)
-    assert f"log evidence {result.log_evidence.value:.2f} +- " in repr(result)
+    value, error = with_error(*map(float, (result.log_evidence.value, result.log_evidence.standard_error)))
+    assert f"log evidence {value} +- {error} (" in repr(result)
 
 
 def test_without_a_surrogate_it_is_unknown() -> None:

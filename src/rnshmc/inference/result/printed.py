@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 30
 """Maximum number of parameters in the printed table."""
+MOST_DIGITS = 15
+"""Digits after the point of a double in scientific notation that decimal numbers determine."""
 
 
 def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estimate) -> list[str]:
@@ -25,8 +27,7 @@ def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estima
     rows = [("", "mean", "+-", "sd", "+-", "")]
     columns = (mean.value, mean.standard_error, sd.value, sd.standard_error)
     for name, unit, *numbers in zip(names, units, *columns, strict=True):
-        shown = ("" if math.isnan(number) else f"{number:.3g}" for number in numbers)
-        rows.append((name, *shown, unit))
+        rows.append((name, *with_error(*numbers[:2]), *with_error(*numbers[2:]), unit))
     kept = rows[: MOST_ROWS + 1]
     widths = [max(len(row[column]) for row in kept) for column in range(6)]
     lines = [
@@ -34,6 +35,18 @@ def table(names: Sequence[str], units: Sequence[str], mean: Estimate, sd: Estima
         for row in kept
     ]
     return lines if len(rows) == len(kept) else [*lines, f"... and {len(rows) - len(kept)} more"]
+
+
+def with_error(value: float, error: float) -> tuple[str, str]:
+    """A number and its standard error, to the error's second significant digit; empty where NaN."""
+    if not (math.isfinite(value) and 0 < error < math.inf):
+        plain = ("" if math.isnan(number) else f"{number:.3g}" for number in (value, error))
+        return next(plain), next(plain)
+    last = math.floor(math.log10(error)) - 1
+    first = math.floor(math.log10(max(abs(value), error)))
+    if -5 <= first < 6:
+        return f"{value:.{max(-last, 0)}f}", f"{error:.{max(-last, 0)}f}"
+    return f"{value:.{min(first - last, MOST_DIGITS)}e}", f"{error:.1e}"
 
 
 def account(outcome: Outcome, names: Sequence[str], transform: Transform) -> list[str]:
@@ -47,9 +60,9 @@ def account(outcome: Outcome, names: Sequence[str], transform: Transform) -> lis
         lines = [f"{count} draws from the surrogate, {how}"]
         lines.append(f"{chains * n} draws from {chains} exact Metropolis chains (surrogate proposals)")
     lines.append(f"evaluated {outcome.spent}")
-    value, error = float(outcome.log_evidence.value), float(outcome.log_evidence.standard_error)
-    if math.isfinite(error):
-        lines.append(f"log evidence {value:.2f} +- {error:.2g} (integral of the log density as given)")
+    if math.isfinite(outcome.log_evidence.standard_error):
+        value, error = with_error(float(outcome.log_evidence.value), float(outcome.log_evidence.standard_error))
+        lines.append(f"log evidence {value} +- {error} (log of the integral of the density as given)")
     if (angles := transform.angles) is not None:
         where = "half a period to each side of its most probable mode"
         ends = ((names[k], angles.low[k], angles.high[k]) for k in angles.columns)
