@@ -257,6 +257,7 @@ VARIANTS = {
     "fig5_fewer_observations": ["sweeps/d32/s1000_n500.csv", "sweeps/d32/s1000_n2000.csv"],
     "news_epochs": ["metrics/news.json"],
     "nng_fig3_converged": ["tables/nng_fig3_acceptance.csv"],
+    "nng_standardised": ["tables/nng_fig2_acceptance.csv", "tables/nng_fig3_acceptance.csv", "metrics/garch.json"],
     "pde_prior_training": ["metrics/pde.json"],
     "pde_triangles": ["metrics/pde.json"],
 }
