@@ -26,7 +26,7 @@ def traces(chains: ProblemChains, target: Mapping[str, Any], title: str) -> Figu
     axes = figure.subplots(len(coordinates), len(chains.chains), sharex=True, sharey="row", squeeze=False)
     for column, sampler in zip(axes.T, chains.chains, strict=True):
         style, markov = sampler_style(sampler), chains.markov(sampler)
-        column[0].set_title(style.label)
+        column[0].set_title(style.lines)
         for ax, coordinate in zip(column, coordinates, strict=True):
             if not markov:
                 _no_chain(ax)
@@ -60,7 +60,7 @@ def autocorrelations(chains: ProblemChains, title: str) -> Figure:
     axes = figure.subplots(1, len(chains.chains), sharex=True, sharey=True, squeeze=False)[0]
     for ax, sampler in zip(axes, chains.chains, strict=True):
         style = sampler_style(sampler)
-        ax.set_title(style.label)
+        ax.set_title(style.lines)
         if not (markov := chains.markov(sampler)):
             _no_chain(ax)
             continue

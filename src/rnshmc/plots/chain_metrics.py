@@ -44,7 +44,7 @@ def _evaluation_bars(ax: Axes, counts: pd.DataFrame) -> None:
         lines = np.where(counts[kind] > 0, 0.8, 0.0)
         ax.barh(range(len(counts)), counts[kind], left=start, height=0.6, linewidth=lines, **KINDS[kind][1])
         start += counts[kind].to_numpy()
-    ax.set_yticks(range(len(counts)), [sampler_style(sampler).label for sampler in counts.index])
+    ax.set_yticks(range(len(counts)), [sampler_style(sampler).lines for sampler in counts.index])
     ax.set(xlim=(0, 1.05 * start.max()), ylim=(-0.6, len(counts) - 0.1))
     ax.grid(visible=False, axis="y")
 

@@ -41,7 +41,7 @@ def diffusion_fields(chains: ProblemChains, forward: ForwardData, target: Mappin
     means, sds = {}, {}
     for sampler in in_order(chains.chains):
         draws = chains.draws(sampler)
-        label = sampler_style(sampler).label
+        label = sampler_style(sampler).lines
         means[label] = field.modes @ draws.mean(axis=0)
         covariance = np.cov(draws, rowvar=False)
         sds[label] = np.sqrt(np.einsum("ni,ij,nj->n", field.modes, covariance, field.modes))

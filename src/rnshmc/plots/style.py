@@ -26,6 +26,8 @@ PAPER = "#8a8a8a"
 INK = "#222222"
 WIDTH = 7.2
 """Width of a full-page figure in inches."""
+IN_A_ROW = 5
+"""Samplers in a row of a legend, whose names fit into this width."""
 
 _DPI = 170
 _PNG = {"metadata": {"Software": None}, "dpi": _DPI}
@@ -77,6 +79,11 @@ class SamplerStyle:
     marker: str
 
     @property
+    def lines(self) -> str:
+        """The label in two lines, for narrow columns."""
+        return self.label.replace(" (", "\n(")
+
+    @property
     def drawing(self) -> dict[str, Any]:
         """Keyword arguments of a line without markers."""
         return {"color": self.colour, "linestyle": self.line}
@@ -89,6 +96,7 @@ _LOOKS: Mapping[str, tuple[str, Any, str]] = {
     "rns_hmc": ("#d55e00", (0, (4, 1.5)), "s"),
     "rns_rmhmc": ("#e69f00", (0, (4, 1.5, 1, 1.5)), "D"),
     "arns_hmc": ("#0072b2", (0, (6, 1.5, 1, 1.5, 1, 1.5)), "v"),
+    "arns_hmc_early": ("#4f9fd0", (0, (9, 1.5, 1, 1.5)), "p"),
     "rns_hmc_rbf": ("#cc79a7", (0, (2, 1)), "P"),
     "gp_hmc": ("#009e73", (0, (7, 2)), "X"),
     "fitc_hmc": ("#56b4e9", (0, (3, 1, 1, 1, 1, 1)), "<"),
@@ -109,7 +117,7 @@ _OTHER = ("#4d4d4d", (0, (1, 1)), "d")
 
 def sampler_style(sampler: str) -> SamplerStyle:
     """How a sampler is drawn: a variant like its sampler; all samplers that are not in the papers alike."""
-    return SamplerStyle(sampler_label(sampler), *_LOOKS.get(base_sampler(sampler) or "", _OTHER))
+    return SamplerStyle(sampler_label(sampler), *_LOOKS.get(sampler, _LOOKS.get(base_sampler(sampler) or "", _OTHER)))
 
 
 def variant_styles(samplers: Iterable[str]) -> dict[str, SamplerStyle]:
@@ -170,13 +178,14 @@ def coefficient_label(number: int) -> str:
 def sampler_legend(
     figure: Figure, samplers: Iterable[str], *, marker: bool = False, extra: Iterable[Artist] = ()
 ) -> None:
-    """A legend of samplers in one row under the figure."""
+    """A legend of samplers under the figure, in as few rows as the width allows."""
     handles: list[Artist] = []
     for style in map(sampler_style, in_order(samplers)):
         drawing: dict[str, Any] = {"linestyle": "", "marker": style.marker} if marker else {"linestyle": style.line}
         handles.append(Line2D([], [], color=style.colour, label=style.label, **drawing))
     handles.extend(extra)
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    rows = -(-len(handles) // IN_A_ROW)
+    figure.legend(handles=handles, loc="outside lower center", ncols=-(-len(handles) // max(rows, 1)))
 
 
 def log_axis(axis: Axis) -> None:
