@@ -1,4 +1,4 @@
-"""Riemannian samplers on Bank Marketing: why the config has 3 steps where paper A's text has 6.
+"""Riemannian samplers on Bank Marketing: paper A's numbers are those of 3 steps, and its text has 6, as the config.
 
 In whitened coordinates a trajectory on a Gaussian rotates by step size x steps. The printed 0.4 x 6 exceeds a quarter
 turn, so draws are antithetic and ESS is at its cap, as in the rows of a9a (0.5 x 4) and the elliptic problem (0.8 x 3);
