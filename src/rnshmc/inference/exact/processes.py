@@ -81,17 +81,18 @@ class Processes(Workers):
         """Give waiting tasks to free workers, starting workers as needed."""
         free = [worker for worker in self._workers if worker.task is None]
         while self._waiting and (free or len(self._workers) < self._count):
-            if free:
-                worker = free.pop()
-            else:
-                worker = _start(self._content)
+            idle = len(free) > 0
+            worker = free.pop() if idle else _start(self._content)
+            if not idle:
                 self._workers.append(worker)
             task = self._waiting.pop(next(iter(self._waiting)))
             worker.task, worker.started = task, time.monotonic()
             try:
                 worker.pipe.send((task.x, task.gradient))
-            except OSError:  # it died while idle
-                self._waiting = {task.number: self._lost(worker), **self._waiting}
+            except OSError:
+                # One that died while idle is replaced; one that died at its start fails its task, in `_collect`.
+                if idle:
+                    self._waiting = {task.number: self._lost(worker), **self._waiting}
 
     def _patience(self, busy: list[_Worker]) -> float | None:
         """Seconds until the first worker exceeds the limit; startup is not limited."""
@@ -137,7 +138,7 @@ def _start(content: bytes) -> _Worker:
             env={**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for this process to handle
         )
-    with suppress(BrokenPipeError):  # it died, which the first task's answer reports
+    with suppress(BrokenPipeError):  # it died, as its first task reports
         here.send_bytes(content)
     return _Worker(process, here)
 
