@@ -11,16 +11,21 @@ from modes import CASES, imaging
 from scipy.stats import binom
 
 import rnshmc
+from rnshmc.inference import emulating
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
 from rnshmc.inference.exact.pools import make_workers
+from rnshmc.inference.stages.descent import Mode
 from rnshmc.inference.stages.emulation import seek
-from rnshmc.inference.stages.starts import prior_draws
+from rnshmc.inference.stages.starts import PriorDraws, prior_draws
 from rnshmc.inference.stages.survey import Survey, share_elsewhere, survey
+from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.transforms import make_transform, with_prior
 from rnshmc.inference.tuning import DEFAULT, Tuning
+from rnshmc.targets.gaussian import Gaussian
 from rnshmc.types import Array
 from tests.conftest import z_bound
+from tests.inference.conftest import archive_of, state_of
 from tests.inference.model_cases import Counted
 
 TIMES = np.linspace(0.5, 2.0, 5)
@@ -108,8 +113,9 @@ class Searched:
             start = prior.points[-1] if self.start is None else transform.coordinates(self.start[None])[0]
             modes = seek(archive, start, DEFAULT).whitening.centre[None]
             found = survey(archive, prior, modes, rng, tuning)
-            after = share_elsewhere(archive, prior, np.concatenate((modes, found.minima)), rng, tuning)
-            return Found(found, transform.parameters(np.concatenate((modes, found.minima))), after)
+            known = np.concatenate((modes, found.minima))
+            after = share_elsewhere(archive, prior, known, rng, tuning.surveying, agreeing=1.0)
+            return Found(found, transform.parameters(known), after)
 
 
 MIRRORED = Searched(model(Counted(mirrored)), ("a", "b"), np.array([1.0, 0.0]))
@@ -149,6 +155,21 @@ def test_a_search_that_cannot_find_an_alias_is_not_certain() -> None:
     assert side is not None
     for one in (search(seed) for seed in range(1, 6)):
         assert side(one.modes).any() or one.survey.elsewhere > LEFT
+
+
+@pytest.mark.parametrize(
+    ("modes", "before", "favoured", "share"),
+    [(1, 0.05, 0.4, 0.05), (1, 0.05, 0.002, 0.005), (1, 0.001, 0.4, 0.005), (2, 0.05, 0.4, 0.005)],
+)
+def test_one_mode_after_a_search_that_did_not_settle_is_searched_again_with_favour(
+    modes: int, before: float, favoured: float, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two exponentials that exchange, one run in eight had lost half of its mass, and left 0.5% without favour."""
+    monkeypatch.setattr(emulating, "share_elsewhere", lambda *_, agreeing: 0.005 if agreeing == 1.0 else favoured)
+    archive, prior = archive_of(Gaussian(np.zeros(2), np.eye(2)), np.eye(2)), PriorDraws(np.eye(2), np.zeros(2))
+    found = tuple(Mode(Whitening(np.full(2, float(k)), np.eye(2)), 0.0, 0.0) for k in range(modes))
+    after = emulating._surveyed_again(state_of(archive, modes=found, elsewhere=before), prior)
+    assert after.elsewhere == share
 
 
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:

@@ -75,11 +75,19 @@ def _surveyed(state: State, prior: PriorDraws) -> Generator[State, None, tuple[S
 
 
 def _surveyed_again(state: State, prior: PriorDraws) -> State:
-    """The share of the posterior outside of the modes, by an emulator that has learnt all runs since the search."""
+    """The share of the posterior outside of the modes, by an emulator that has learnt all runs since the search.
+
+    The search favours errors of the emulator that agree with the data, and sees a mirror image that hides behind them.
+    Where it did not rule one out, and found only one mode, a search that favours them has to do so after training.
+    """
     modes = np.array([mode.whitening.centre for mode in state.modes])
     archive = replace(state.archive, part=None)
     with suppress(FitError, np.linalg.LinAlgError):
-        elsewhere = share_elsewhere(archive, prior, modes, state.rng.spawn(1)[0], state.tuning)
+        own, rng = state.tuning.surveying, state.rng.spawn(1)[0]
+        elsewhere = share_elsewhere(archive, prior, modes, rng, own, agreeing=1.0)
+        if len(modes) == 1 and state.elsewhere > own.left:
+            favoured = share_elsewhere(archive, prior, modes, rng, own, agreeing=own.agreeing)
+            elsewhere = max(elsewhere, min(state.elsewhere, favoured))
         return replace(state, elsewhere=elsewhere)
     return state
 

@@ -88,13 +88,14 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
 
 
 def share_elsewhere(
-    archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Tuning
+    archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Surveying, *, agreeing: float
 ) -> float:
     """Largest share of the posterior outside of the known modes, (k, d), by an emulator of all runs.
 
-    The likelihood is averaged over its errors without favour. Raises FitError if the outputs cannot be emulated.
+    The likelihood is averaged over its errors with the power ``agreeing``, 1 without favour. Raises FitError if the
+    outputs cannot be emulated.
     """
-    own, whitening = replace(tuning.surveying, agreeing=1.0), Whitening.of_draws(draws.points)
+    own, whitening = replace(tuning, agreeing=agreeing), Whitening.of_draws(draws.points)
     found = whitening.whiten(archive.coordinates.transform.wrapped(modes))
     return _minima(archive, whitening, draws, found, rng, own).elsewhere
 
