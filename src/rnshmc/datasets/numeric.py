@@ -27,7 +27,8 @@ def read_numbers(
     path, header = Path(path), columns is None
     content = _content(path, member)
     try:
-        names = _names(content) if columns is None else tuple(columns)
+        first = content.partition(b"\n")[0]
+        names = tuple(map(str.strip, first.decode("utf-8-sig").split(","))) if columns is None else tuple(columns)
         cells = _parse(content, names, header, text)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: {error}") from error
@@ -56,11 +57,6 @@ def _content(path: Path, member: str | None) -> bytes:
         if member is not None:
             return zip_member(content, member)
         return gunzipped(content) if path.suffix == ".gz" else content
-
-
-def _names(content: bytes) -> tuple[str, ...]:
-    """The names in the first line."""
-    return tuple(name.strip() for name in content.partition(b"\n")[0].decode("utf-8-sig").split(","))
 
 
 def _parse(content: bytes, names: Sequence[str], header: bool, text: Sequence[str]) -> pd.DataFrame:

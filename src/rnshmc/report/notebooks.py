@@ -127,7 +127,7 @@ def _notebook(name: str, page: Page, run: Run, known: Mapping[str, Any]) -> dict
         "figures": shown(figures, run.folder),
         "parameters": {
             **page.parameters,
-            **{key: _setting(known, setting) for key, setting in page.settings.items()},
+            **{key: reduce(lambda part, name: part[name], at.split("."), known) for key, at in page.settings.items()},
             **({"problems": about} if page.problems else {}),
             **({"paper": page.paper, "items": list(page.items)} if page.items else {}),
         },
@@ -136,7 +136,3 @@ def _notebook(name: str, page: Page, run: Run, known: Mapping[str, Any]) -> dict
 
 def _table(run: Run, name: str) -> str:
     return f"{run.folder}/tables/{name}.csv"
-
-
-def _setting(known: Mapping[str, Any], key: str) -> Any:
-    return reduce(lambda settings, part: settings[part], key.split("."), known)

@@ -29,7 +29,8 @@ def explain(rule: str, outputs: Sequence[str], logs: Sequence[str], error: str, 
     ``error`` is the text of the exception. With ``quiet_log`` the output went only to the log, and its last lines are
     part of the message; ``kept`` says whether results that the run replaces are put aside (`rnshmc.rerun.aside`).
     """
-    text = "".join(_read(Path(log)) for log in logs) if quiet_log else ""
+    there = [Path(log) for log in logs if quiet_log and Path(log).exists()]
+    text = "".join(log.read_text(encoding="utf-8", errors="replace") for log in there)
     tail = [f"  | {line}" for line in text.splitlines()[-_TAIL_LINES:]]
     lines = [f"Rule {rule} failed to make {', '.join(outputs)}; log: {', '.join(logs)}", *tail]
     if _KILLED.search(error):
@@ -50,7 +51,3 @@ def check_writable(folder: Path) -> None:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {write_remedy(error) or error}") from error
-
-
-def _read(log: Path) -> str:
-    return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
