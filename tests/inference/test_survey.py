@@ -114,7 +114,7 @@ class Searched:
             modes = seek(archive, start, DEFAULT).whitening.centre[None]
             found = survey(archive, prior, modes, rng, tuning)
             known = np.concatenate((modes, found.minima))
-            after = share_elsewhere(archive, prior, known, rng, tuning.surveying, agreeing=1.0)
+            after = share_elsewhere(archive, prior, known, rng, replace(tuning.surveying, agreeing=1.0))
             return Found(found, transform.parameters(known), after)
 
 
@@ -149,6 +149,35 @@ def test_a_mirror_image_that_the_emulator_hides_is_found() -> None:
     assert sum(len(set(side(one.modes))) < 2 for one in sure) < 3
 
 
+def kinked() -> Searched:
+    """|a| cos(b t), with a slope that tells a from -a; both have a share of more than 15%."""
+    times, rng = np.linspace(0.2, 4.0, 14), np.random.default_rng([4, 622])
+
+    def folded(x: Array) -> Array:
+        return np.asarray(np.abs(x[0]) * np.cos(x[1] * times) + 0.05 * x[0])
+
+    truth = np.array([rng.normal(), np.exp(0.3 + 0.4 * rng.normal())])
+    data = folded(truth) + 0.15 * rng.standard_normal(len(times))
+    prior = {"a": ("normal", 0, 1), "b": ("lognormal", 0.3, 0.4)}
+    return Searched(rnshmc.Model(folded, data, likelihood=rnshmc.Gaussian(sd=0.15), prior=prior), ("a", "b"), None)
+
+
+def test_an_image_behind_a_kink_is_found() -> None:
+    """With four first runs, each of these seeds misses a mode and is certain, as do seven of the seeds 1 to 20."""
+    search = kinked()
+    found = [search(seed) for seed in (1, 5, 6, 11, 12, 15)]
+    sure = [one for one in found if max(one.survey.elsewhere, one.after) < LEFT]
+    # Of searches that are certain and wrong in 15% of the cases, four of six are once in 170.
+    assert sum(len(set(one.modes[:, 0] > 0.0)) < 2 for one in sure) < 4
+
+
+def test_the_lowest_draw_is_a_start() -> None:
+    """Without random descents, one from there finds the other mode of a surrogate that has learnt both."""
+    nearly = replace(DEFAULT.surveying, descents=0)
+    both = MIRRORED(0, replace(DEFAULT, surveying=nearly))
+    assert (both.modes[:, 0] < 0.0).any()
+
+
 def test_a_search_that_cannot_find_an_alias_is_not_certain() -> None:
     """No stationary emulator spans a period's aliases: the share elsewhere reports them (9 of 10 were certain)."""
     search, side = of_case("period", drawn=False), CASES["period"].side
@@ -158,18 +187,30 @@ def test_a_search_that_cannot_find_an_alias_is_not_certain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("modes", "before", "favoured", "share"),
-    [(1, 0.05, 0.4, 0.05), (1, 0.05, 0.002, 0.005), (1, 0.001, 0.4, 0.005), (2, 0.05, 0.4, 0.005)],
+    ("modes", "before", "favoured", "new", "share"),
+    [
+        (1, 0.05, 0.4, False, 0.05),
+        (1, 0.05, 0.002, False, 0.005),
+        (1, 0.001, 0.4, False, 0.005),
+        (2, 0.05, 0.4, False, 0.005),
+        (2, 0.001, 0.0, True, 1.0),
+    ],
 )
-def test_one_mode_after_a_search_that_did_not_settle_is_searched_again_with_favour(
-    modes: int, before: float, favoured: float, share: float, monkeypatch: pytest.MonkeyPatch
+def test_the_share_elsewhere_after_training(
+    modes: int, before: float, favoured: float, new: bool, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two exponentials that exchange, one run in eight had lost half of its mass, and left 0.5% without favour."""
-    monkeypatch.setattr(emulating, "share_elsewhere", lambda *_, agreeing: 0.005 if agreeing == 1.0 else favoured)
+    """Of two exponentials that exchange, one run in eight had lost half of its mass, and left 0.5% without favour.
+
+    On the folded plate, a search had settled without the image; a mode that is found only now is not sampled.
+    """
+    minima = np.array([[9.0, 9.0]] if new else [[0.0, 0.0]])
+    monkeypatch.setattr(emulating, "survey", lambda *_: Survey(minima, 3, 0.005))
+    monkeypatch.setattr(emulating, "share_elsewhere", lambda *_: favoured)
     archive, prior = archive_of(Gaussian(np.zeros(2), np.eye(2)), np.eye(2)), PriorDraws(np.eye(2), np.zeros(2))
     found = tuple(Mode(Whitening(np.full(2, float(k)), np.eye(2)), 0.0, 0.0) for k in range(modes))
-    after = emulating._surveyed_again(state_of(archive, modes=found, elsewhere=before), prior)
+    after = emulating._surveyed_again(state_of(archive, modes=found, elsewhere=before, surveyed=7), prior)
     assert after.elsewhere == share
+    assert after.surveyed == 10
 
 
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:

@@ -16,6 +16,7 @@ from rnshmc.inference.stages.survey import share_elsewhere, survey
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
 from rnshmc.inference.surrogate.outputs import roughest
 from rnshmc.inference.surrogate.whitening import Whitening
+from rnshmc.inference.tuning_shared import ROUNDS
 from rnshmc.types import Array
 
 
@@ -69,27 +70,34 @@ def _surveyed(state: State, prior: PriorDraws) -> Generator[State, None, tuple[S
         return state, np.zeros((0, dim))
     state = replace(state, surveyed=found.runs, elsewhere=found.elsewhere)
     yield state
-    known = all_images(archive, state.modes)
-    new = [place for place in found.minima if not any(mode.near(place) for mode in known)]
-    return state, np.array(new).reshape(-1, dim)
+    return state, np.array(_new(state, found.minima)).reshape(-1, dim)
 
 
 def _surveyed_again(state: State, prior: PriorDraws) -> State:
     """The share of the posterior outside of the modes, by an emulator that has learnt all runs since the search.
 
-    The search favours errors of the emulator that agree with the data, and sees a mirror image that hides behind them.
-    Where it did not rule one out, and found only one mode, a search that favours them has to do so after training.
+    A few runs follow where that is not negligible. The search favours errors of the emulator that agree with the data,
+    and sees a mirror image that hides behind them: where it did not settle, and found only one mode, an emulator with
+    that favour has to rule others out, too. A mode that is found only now is not sampled.
     """
+    own, archive = state.tuning.surveying, replace(state.archive, part=None)
     modes = np.array([mode.whitening.centre for mode in state.modes])
-    archive = replace(state.archive, part=None)
-    with suppress(FitError, np.linalg.LinAlgError):
-        own, rng = state.tuning.surveying, state.rng.spawn(1)[0]
-        elsewhere = share_elsewhere(archive, prior, modes, rng, own, agreeing=1.0)
+    brief = replace(own, first=0, agreeing=1.0, quiet=0, rounds=ROUNDS)
+    with suppress(BudgetSpent, FitError, np.linalg.LinAlgError):
+        rng = state.rng.spawn(1)[0]
+        found = survey(archive, prior, modes, rng, replace(state.tuning, surveying=brief))
+        elsewhere = 1.0 if len(_new(state, found.minima)) else found.elsewhere
         if len(modes) == 1 and state.elsewhere > own.left:
-            favoured = share_elsewhere(archive, prior, modes, rng, own, agreeing=own.agreeing)
+            favoured = share_elsewhere(archive, prior, modes, rng, own)
             elsewhere = max(elsewhere, min(state.elsewhere, favoured))
-        return replace(state, elsewhere=elsewhere)
+        return replace(state, surveyed=state.surveyed + found.runs, elsewhere=elsewhere)
     return state
+
+
+def _new(state: State, minima: Array) -> list[Array]:
+    """The minima that are near no known mode."""
+    known = all_images(state.archive, state.modes)
+    return [place for place in minima if not any(mode.near(place) for mode in known)]
 
 
 def without_outputs(state: State) -> tuple[State, Array]:

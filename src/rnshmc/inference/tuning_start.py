@@ -50,8 +50,9 @@ class Search:
 class Surveying:
     """The search of a prior for all modes, on emulated outputs."""
 
-    # Runs at draws of the prior before the first round, for each dimension. Of searches for the other mode of the
-    # folded plate of benchmarks/modes.py, from drawn starts, 4 of 4 missed it without these, and 1 of 8 with them.
+    # Runs at draws of the prior before the first round, for each of `ROUNDS` dimensions or more. Of searches for the
+    # other mode of the folded plate of benchmarks/modes.py, from drawn starts, 4 of 4 missed it without these, and 1 of
+    # 8 with them. With 4 in two dimensions, 7 of 20 missed an image and were certain, with 8 three did.
     first: int = 2
     each: int = 3  # Maximum number of runs of a round at uncertain minima.
     # Runs of a round at tempered draws. With 2, as many of the same searches missed a mode, after 13 to 43 runs instead

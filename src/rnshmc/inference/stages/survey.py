@@ -13,7 +13,7 @@ from rnshmc.inference.stages.starts import PriorDraws
 from rnshmc.inference.surrogate.emulated import STEP, EmulatedPotential, emulate
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_shared import TOLERATED, TRIES
+from rnshmc.inference.tuning_shared import ROUNDS, TOLERATED, TRIES
 from rnshmc.inference.tuning_start import Surveying
 from rnshmc.types import Array
 
@@ -72,7 +72,8 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
     found or left open. Raises FitError if the outputs cannot be emulated.
     """
     own = tuning.surveying
-    whitening, points, runs = Whitening.of_draws(draws.points), draws.points[: own.first * archive.dim], 0
+    first, runs = own.first * max(archive.dim, ROUNDS), 0
+    whitening, points = Whitening.of_draws(draws.points), draws.points[:first]
     found, certain, quiet = whitening.whiten(archive.coordinates.transform.wrapped(modes)), len(modes), 0
     for _ in range(own.rounds):
         runs += len(archive.evaluate(points, SURVEY))
@@ -88,16 +89,15 @@ def survey(archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Gen
 
 
 def share_elsewhere(
-    archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Surveying, *, agreeing: float
+    archive: Archive, draws: PriorDraws, modes: Array, rng: np.random.Generator, tuning: Surveying
 ) -> float:
     """Largest share of the posterior outside of the known modes, (k, d), by an emulator of all runs.
 
-    The likelihood is averaged over its errors with the power ``agreeing``, 1 without favour. Raises FitError if the
-    outputs cannot be emulated.
+    Raises FitError if the outputs cannot be emulated.
     """
-    own, whitening = replace(tuning, agreeing=agreeing), Whitening.of_draws(draws.points)
+    whitening = Whitening.of_draws(draws.points)
     found = whitening.whiten(archive.coordinates.transform.wrapped(modes))
-    return _minima(archive, whitening, draws, found, rng, own).elsewhere
+    return _minima(archive, whitening, draws, found, rng, tuning).elsewhere
 
 
 def _emulated(archive: Archive, whitening: Whitening) -> EmulatedPotential:
@@ -128,9 +128,10 @@ class _Averaged:
 def _minima(
     archive: Archive, whitening: Whitening, draws: PriorDraws, found: Array, rng: np.random.Generator, tuning: Surveying
 ) -> _Minima:
-    """Minima where descents from the lowest run, those found before and tempered draws end, within the box of draws.
+    """Minima where descents from the lowest run, those found before, the lowest and tempered draws end.
 
-    Those beside points where the model failed or the density is zero are left out: the emulator does not learn it.
+    Descents stay within the box of draws. Minima beside points where the model failed or the density is zero are left
+    out: the emulator does not learn it.
     """
     potential, z = _emulated(archive, whitening), whitening.whiten(draws.points)
     averaged, zeros = _Averaged(potential, tuning.agreeing), whitening.whiten(archive.zeros(failed=True))
@@ -138,7 +139,7 @@ def _minima(
     chances = _tempered(heights, tuning.effective)
     drawn, spread = (z[rng.choice(len(z), count, p=chances)] for count in (tuning.descents, tuning.spread))
     lowest = whitening.whiten(archive.coordinates.transform.wrapped(archive.lowest.point[None]))
-    starts = np.concatenate((lowest, found, drawn))
+    starts = np.concatenate((lowest, found, z[[np.argmin(heights)]], drawn))
     box = optimize.Bounds(np.minimum(z.min(axis=0), starts.min(axis=0)), np.maximum(z.max(axis=0), starts.max(axis=0)))
     places = np.array([_peak(averaged, box, start) for start in starts])
     beside = (np.linalg.norm(places[:, None] - zeros, axis=2) < TOLERATED).any(axis=1)
