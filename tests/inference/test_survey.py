@@ -11,6 +11,7 @@ from modes import CASES, imaging
 from scipy.stats import binom
 
 import rnshmc
+from rnshmc.errors import BudgetSpent
 from rnshmc.inference import emulating
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluations import Evaluations
@@ -211,6 +212,18 @@ def test_the_share_elsewhere_after_training(
     after = emulating._surveyed_again(state_of(archive, modes=found, elsewhere=before, surveyed=7), prior)
     assert after.elsewhere == share
     assert after.surveyed == 10
+
+
+def test_the_share_elsewhere_where_the_budget_ends_after_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(*_: object) -> Survey:
+        raise BudgetSpent("the budget is spent")
+
+    monkeypatch.setattr(emulating, "survey", spent)
+    monkeypatch.setattr(emulating, "share_elsewhere", lambda *_: 0.3)
+    archive, prior = archive_of(Gaussian(np.zeros(2), np.eye(2)), np.eye(2)), PriorDraws(np.eye(2), np.zeros(2))
+    modes = (Mode(Whitening(np.zeros(2), np.eye(2)), 0.0, 0.0),)
+    after = emulating._surveyed_again(state_of(archive, modes=modes, elsewhere=0.001, surveyed=7), prior)
+    assert (after.elsewhere, after.surveyed) == (0.3, 7)
 
 
 def test_a_search_that_ends_too_early_reports_what_it_leaves() -> None:

@@ -83,14 +83,17 @@ def _surveyed_again(state: State, prior: PriorDraws) -> State:
     own, archive = state.tuning.surveying, replace(state.archive, part=None)
     modes = np.array([mode.whitening.centre for mode in state.modes])
     brief = replace(own, first=0, agreeing=1.0, quiet=0, rounds=ROUNDS)
-    with suppress(BudgetSpent, FitError, np.linalg.LinAlgError):
-        rng = state.rng.spawn(1)[0]
-        found = survey(archive, prior, modes, rng, replace(state.tuning, surveying=brief))
-        elsewhere = 1.0 if len(_new(state, found.minima)) else found.elsewhere
+    with suppress(FitError, np.linalg.LinAlgError):
+        rng, runs = state.rng.spawn(1)[0], 0
+        try:
+            found = survey(archive, prior, modes, rng, replace(state.tuning, surveying=brief))
+            elsewhere, runs = 1.0 if _new(state, found.minima) else found.elsewhere, found.runs
+        except BudgetSpent:
+            elsewhere = share_elsewhere(archive, prior, modes, rng, brief)
         if len(modes) == 1 and state.elsewhere > own.left:
             favoured = share_elsewhere(archive, prior, modes, rng, own)
             elsewhere = max(elsewhere, min(state.elsewhere, favoured))
-        return replace(state, surveyed=state.surveyed + found.runs, elsewhere=elsewhere)
+        return replace(state, surveyed=state.surveyed + runs, elsewhere=elsewhere)
     return state
 
 
