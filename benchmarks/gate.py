@@ -6,8 +6,9 @@
 Default problems: the posteriors of `part=goals`; the forward models with emulated outputs, such as ``pde_model``; and,
 if their folder is given, posteriordb's, in the environment of the peers (benchmarks/peers/make-env.sh).
 
-The exit status is 1 if a result marked good is wrong, if the median units exceed the rows' by more than 10%, both for
-the same seeds and for all, or if the maximum exceeds theirs by more than 50%.
+The exit status is 1 if a result marked good is wrong, if fewer are good than by chance once in a hundred times, if the
+median units exceed the rows' by more than 10%, both for the same seeds and for all, or if the maximum exceeds theirs by
+more than 50%.
 """
 
 import argparse
@@ -29,11 +30,14 @@ from peers.table import read_rows
 from peers.wording import count, median
 from posteriordb.database import names
 from posteriordb.table import reference
+from scipy.stats import betabinom
 
 ROOT = Path(__file__).parents[1]
 PEERS, DATABASE, RESULTS = (ROOT / f"benchmarks/{folder}" for folder in ("peers", "posteriordb", "results"))
 MEDIAN, LARGEST = 1.1, 1.5
 """Units at most, relative to those of the table."""
+CHANCE = 0.01
+"""Probability, given the share of good results in the table, below which too few are good."""
 LINE = "{:40}{:>6}{:>12}{:>12}{:>12}{:>12}{:>6}{:>7}{:>10}  {}".format
 
 
@@ -94,12 +98,19 @@ def compared(case: Case, runs: Sequence[Verdict], rows: Sequence[Verdict]) -> tu
     middle, usual = (median(some, "units_goal") for some in (runs, rows))
     largest, most = (max(run.units_goal for run in some) for some in (runs, rows))
     wrong = sum(not run.honest for run in runs)
+    good, once = (sum(run.says_good for run in some) for some in (runs, rows))
+    few = bool(betabinom.cdf(good, len(runs), once + 1, len(rows) - once + 1) < CHANCE)
     usually = max(median(some, "units_goal") for some in (rows, same) if some)
-    reasons = {"wrong": wrong > 0, "median": middle > MEDIAN * usually, "largest": largest > LARGEST * most}
+    reasons = {
+        "wrong": wrong > 0,
+        "few good": few,
+        "median": middle > MEDIAN * usually,
+        "largest": largest > LARGEST * most,
+    }
     failed = ", ".join(reason for reason, so in reasons.items() if so)
     units = map(count, (middle, usual, largest, most))
     seconds = f"{median(runs, 'overhead_s'):.1f} s"
-    return LINE(case.name, len(runs), *units, sum(run.says_good for run in runs), wrong, seconds, failed), not failed
+    return LINE(case.name, len(runs), *units, good, wrong, seconds, failed), not failed
 
 
 def main() -> int:

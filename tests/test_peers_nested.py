@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from modes import CASES, IMAGE, LINE_SD, imaged, imaged_data
-from peers.nested import Run, Target, merged, section, write_runs
+from peers import nested
+from peers.nested import Found, Run, Target, merged, section, write_runs
 from scipy import stats
 
 
@@ -59,6 +60,18 @@ def test_a_right_run_is_a_row() -> None:
 )
 def test_runs_that_miss_a_mode_or_are_wrong_count(change: dict[str, float], missed: str, wrong: str) -> None:
     assert cells_of(replace(OURS, **change))[4:6] == [missed, wrong]  # type: ignore[arg-type]
+
+
+def test_a_run_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(target: Target, _: int) -> Found:
+        while True:
+            target.log_likelihood(np.zeros(2))
+
+    monkeypatch.setattr(nested, "SECONDS", 0.05)
+    monkeypatch.setitem(nested.SAMPLERS, "dynesty", endless)
+    stopped = nested.run("line", "dynesty", 3)
+    assert stopped.runs > 0
+    assert cells_of(replace(OURS, sampler="dynesty"), stopped)[3:] == ["1 of 2", "1", "0", "0.010", "-0.7", "0.7"]
 
 
 def test_rows_of_models_that_were_not_run_again_stay(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from peers.counted import BudgetError, Counted
+from peers.limit import TimeLimitError, time_limit
 from peers.outcome import Outcome
 from peers.problems import Problem, make_problem
 
@@ -39,10 +39,6 @@ PEERS = {
 Peer = Callable[[Counted, Problem, int], Outcome]
 
 
-class TimeLimitError(KeyboardInterrupt):
-    """A run has taken its seconds. Peers take all else for a failed evaluation, ours what is no `Exception`, too."""
-
-
 def run(peer: Peer, problem: Problem, target: Counted, seed: int, max_seconds: int) -> dict[str, Any]:
     """Result of a run, ready for JSON: what was spent, and the outcome or why there is none.
 
@@ -50,33 +46,24 @@ def run(peer: Peer, problem: Problem, target: Counted, seed: int, max_seconds: i
     do not change; the overhead is without the potential's.
     """
 
-    ended = "finished"
-
-    def stop(*_: object) -> None:
-        nonlocal ended
-        ended = f"stopped after {max_seconds} s"  # whether or not the peer has a result by then
-        raise TimeLimitError
-
-    signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, max_seconds)
+    ended, outcome = "finished", None
     start, processor = perf_counter(), process_time()
-    outcome = None
-    try:
-        outcome = peer(target, problem, seed)
-    except TimeLimitError:
-        pass
-    except BudgetError:
-        ended = f"stopped after {target.max_units} units"
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # the result of this peer on this problem is that it fails; a panic is no Exception
-        traceback.print_exc()
-        ended = (
-            f"stopped after {target.max_units} units" if _spent(target) else f"{type(error).__name__}: {error}"[:200]
-        )
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+    with time_limit(max_seconds) as reached:
+        try:
+            outcome = peer(target, problem, seed)
+        except TimeLimitError:
+            pass
+        except BudgetError:
+            ended = f"stopped after {target.max_units} units"
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # that a peer fails is its result; a panic is no Exception
+            traceback.print_exc()
+            said = f"{type(error).__name__}: {error}"[:200]
+            ended = f"stopped after {target.max_units} units" if _spent(target) else said
     wall, overhead = perf_counter() - start, process_time() - processor - target.processor_seconds
+    if reached.is_set():  # whether or not the peer has a result by then
+        ended = f"stopped after {max_seconds} s"
     spent = {"values": target.values, "gradients": target.gradients, "failed": target.failed, "units": target.units}
     seconds = {"wall_s": wall, "target_s": target.seconds, "overhead_s": overhead}
     return {**spent, **seconds, "ended": ended, "outcome": outcome and _plain(outcome)}
