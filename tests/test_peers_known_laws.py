@@ -17,6 +17,7 @@ from peers.known_laws import (
     SkewNormal,
     Student,
     TwistedGaussian,
+    close_normals,
     three_normals,
     two_normals,
 )
@@ -39,6 +40,8 @@ LAWS: dict[str, Law] = {
     "schools": EightSchools(centred=False),
     "hospitals": Hospitals(centred=False),
     "two": two_normals(),
+    "close": close_normals(),
+    "contaminated": Contaminated(0.1, 5.0, 3),
     "three": three_normals(),
 }
 

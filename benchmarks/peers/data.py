@@ -78,6 +78,8 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "funnel_10": _nothing,
     "banana": _nothing,
     "student": _nothing,
+    "contaminated": _nothing,
+    "close_normals": _nothing,
     "eight_schools": _nothing,
     "eight_schools_centred": _nothing,
     "two_normals": _nothing,

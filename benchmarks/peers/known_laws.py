@@ -278,6 +278,11 @@ def two_normals() -> NormalMixture:
     return NormalMixture(np.array([2.0, 1.0]) / 3.0, np.outer([-4.0, 4.0], np.eye(10)[0]), np.ones(2))
 
 
+def close_normals() -> NormalMixture:
+    """In 5 dimensions, 4.4 standard deviations apart."""
+    return NormalMixture(np.full(2, 0.5), np.outer([0.0, 4.4], np.eye(5)[0]), np.ones(2))
+
+
 def three_normals() -> NormalMixture:
     """In 5 dimensions, of unequal widths and shares, 8 apart."""
     means = 8.0 * np.vstack([np.zeros(5), np.eye(5)[:2]])

@@ -186,10 +186,11 @@ def section(runs: Sequence[Run], command: str) -> str:
         "## Several modes",
         "",
         "Forward models of two to four parameters with proper priors. *One mode* is `modes=False` from the same start, "
-        "which is in the larger mode, but on the line. A run misses a mode if its share is less than a fifth of the "
-        f"exact one; it is wrong, too, if its share is off by {OFF:g}, or its log evidence by {WRONG:g} standard "
-        f"errors. z is the error of the log evidence in standard errors. A run of {' or '.join(OTHERS)} is stopped "
-        f"after {SECONDS} s of processor time, and has missed a mode then. The command of these rows alone:",
+        "which is in the larger mode, but on the line; these verdicts say that no other mode was searched for. A run "
+        "misses a mode if its share is less than a fifth of the exact one; it is wrong, too, if its share is off by "
+        f"{OFF:g}, or its log evidence by {WRONG:g} standard errors. z is the error of the log evidence in standard "
+        f"errors, where no mode is missed. A run of {' or '.join(OTHERS)} is stopped after {SECONDS} s of processor "
+        "time, and has missed a mode then. The command of these rows alone:",
         "",
         f"    {command} --config part=modes",
         "",
@@ -219,14 +220,14 @@ def _cells(runs: Sequence[Run], exact: Run) -> list[str]:
     )
     good = np.array([run.good for run in runs])
     wrong = good & (missed | (off > OFF) | ~(np.abs(z) < WRONG))
+    whole = z[~missed]
     return [
         f"{count(units[len(units) // 2])} ({count(units[-1])})",
         f"{good.sum()} of {len(runs)}",
         f"{missed.sum()}",
         f"{wrong.sum()}",
         f"{off[~missed].max(initial=0.0):.3f}" if smaller > 0 else "-",
-        f"{np.nanmean(z):.1f}",
-        f"{math.sqrt(np.nanmean(np.square(z))):.1f}",
+        *([f"{whole.mean():.1f}", f"{math.sqrt(np.square(whole).mean()):.1f}"] if len(whole) else ["-", "-"]),
     ]
 
 

@@ -13,7 +13,16 @@ import numpy as np
 from peers.forward import ForwardProblem
 from peers.forward_models import MODELS
 from peers.hierarchies import EightSchools
-from peers.known_laws import Banana, Funnel, Student, TwistedGaussian, three_normals, two_normals
+from peers.known_laws import (
+    Banana,
+    Contaminated,
+    Funnel,
+    Student,
+    TwistedGaussian,
+    close_normals,
+    three_normals,
+    two_normals,
+)
 from peers.membrane import Membrane
 from peers.remote import RemotePotential
 
@@ -153,6 +162,8 @@ _RECIPES = {
     "funnel_10": _Recipe(lambda _: Funnel(10), (3.0, *[10.0] * 9), box=8.0),
     "banana": _Recipe(lambda _: Banana(), (1.0, 2.0), box=6.0, spread=1.0),
     "student": _Recipe(lambda _: Student(), 1.0, box=8.0, spread=1.0),
+    "contaminated": _Recipe(lambda _: Contaminated(0.1, 5.0, 3), 2.0, box=8.0, spread=1.0),
+    "close_normals": _Recipe(lambda _: close_normals(), 2.0, box=4.0, spread=0.5),
     "eight_schools": _Recipe(lambda _: EightSchools(centred=False), (*[1.0] * 8, 5.0, 2.0), box=5.0),
     "eight_schools_centred": _Recipe(lambda _: EightSchools(centred=True), (*[10.0] * 8, 5.0, 2.0), box=5.0),
     "two_normals": _Recipe(lambda _: two_normals(), 4.0, box=4.0, spread=4.0, modes=2),

@@ -33,6 +33,8 @@ DESCRIPTIONS = {
     "banana": "x_1 standard normal, x_2 normal around x_1^2",
     "bank": "Logistic regression on Bank Marketing",
     "chain": "A linear chain of 30 reactions, stiff: 310 concentrations as a function of the logarithms of the rates",
+    "close_normals": "Two normal densities 4.4 standard deviations apart; starts in one of them",
+    "contaminated": "0.9 N(0, I) + 0.1 N(0, 25 I)",
     "decay": "The sum of two exponential decays, observed 40 times with noise of unknown standard deviation",
     "dota2": "Logistic regression on Dota2 Games Results",
     "eight_schools": "Eight schools, not centred",
