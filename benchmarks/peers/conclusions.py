@@ -93,9 +93,8 @@ def _forward_models(runs: Sequence[Verdict]) -> str:
     return (
         f"**Forward models**: emulated outputs take {count(min(of[MODEL] for of in medians))} to "
         f"{count(max(of[MODEL] for of in medians))} runs. BayesFast, which also emulates outputs, takes "
-        f"{count(min(ratios))} to {count(max(ratios))} times as many. The default now also searches the "
-        "prior for other modes, which takes further runs: [later medians]"
-        "(development/tried/goals.md#forward-models-with-the-search-over-the-prior)."
+        f"{count(min(ratios))} to {count(max(ratios))} times as many. The prior is searched for "
+        "other modes, too, for part of these runs ([without](development/tried/goals.md#forward-models))."
     )
 
 

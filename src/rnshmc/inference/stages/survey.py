@@ -46,7 +46,7 @@ class _Minima:
     log_masses: Array
     """Logarithms of their masses relative to those of all that are known, (k,)."""
     hidden: float
-    """Mass that the emulator's errors add at draws of the prior, in the same units."""
+    """Mass that the emulator's errors add at draws of the prior where they matter, in the same units."""
     spread: Array
     """Tempered draws at which the model may be run next, (n, d) in z."""
 
@@ -148,9 +148,11 @@ def _minima(
     known[0] |= not known.any()
     log_masses = np.array([_log_mass(averaged, place) for place in places])
     total = logsumexp(log_masses[known])
-    # Draw by draw: mass that the mean of the outputs gives to wrong places would cancel what errors hide at others.
-    plain, mean = (np.exp(np.minimum(some + draws.log_weights - total, 0.0)) for some in (plain, mean))
-    return _Minima(places, known, log_masses - total, float(np.maximum(mean - plain, 0.0).sum()), spread)
+    # Draw by draw: mass that the mean of the outputs gives to wrong places would cancel what errors hide at others. And
+    # where errors matter little there is no other mode, but a known one whose surrogate is checked later.
+    hidden = mean > plain + tuning.barrier
+    plain, mean = (np.exp(np.minimum(some + draws.log_weights - total, 0.0))[hidden] for some in (plain, mean))
+    return _Minima(places, known, log_masses - total, float((mean - plain).sum()), spread)
 
 
 def _peak(averaged: _Averaged, box: optimize.Bounds, start: Array) -> Array:
