@@ -39,6 +39,14 @@ def test_a_good_result_that_is_wrong_is_refused() -> None:
     assert not passed
 
 
+@pytest.mark.parametrize(("good", "refused"), [(4, False), (2, False), (0, True)])
+def test_far_fewer_good_results_than_in_the_table_are_refused(good: int, refused: bool) -> None:
+    runs = [replace(row, says_good=row.seed <= good) for row in rows(100.0, 100.0, 100.0, 100.0)]
+    line, passed = gate.compared(CASE, runs, TABLE)
+    assert line.endswith("few good" if refused else " ")
+    assert passed == (not refused)
+
+
 def test_every_posterior_has_rows_to_be_compared_with() -> None:
     table = {(row.peer, row.problem) for row in read_rows(gate.ROOT / "docs/peers.csv")}
     assert {(case.peer, case.problem) for case in gate.of_peers()} <= table
