@@ -1,4 +1,4 @@
-"""Evaluation units of `rnshmc.inference` on paper A's regressions, a skewed density and a twisted Gaussian, by seed.
+"""Evaluation units of `rnshmc.inference` on paper A's regressions and on laws with closed forms, by seed.
 
 Run in the project's folder after data/processed/{bank,a9a,lr_simulated}.npz were made; takes about ten minutes:
 
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from peers.known_laws import Banana, KnownMoments, LogGamma, Student, TwistedGaussian
+from peers.known_laws import Banana, KnownMoments, LogGamma, Logistic, SkewNormal, Student, TwistedGaussian
 from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.algorithm import run
@@ -46,6 +46,8 @@ PROBLEMS: dict[str, Callable[[], Potential]] = {
     "banana": Banana,
     "student": Student,
     "twisted": TwistedGaussian,
+    "skew": lambda: SkewNormal(6),
+    "logistic": lambda: Logistic(6),
 }
 
 

@@ -21,10 +21,10 @@ from scipy.special import digamma, polygamma
 from threadpoolctl import threadpool_limits
 
 from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.gradient_kernel import LENGTHS
 from rnshmc.inference.surrogate.learning import SubspaceKernel, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
-from rnshmc.surrogates.gradient_kernel import LENGTHS
 from rnshmc.types import Array
 
 SHAPE, INSIDE, REPEATS, DRAWS = 5.0, 8, 3, 500

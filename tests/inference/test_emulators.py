@@ -9,12 +9,12 @@ import pytest
 from peers.known_laws import Law, LogGamma
 
 from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.gradient_kernel import LENGTHS
 from rnshmc.inference.surrogate.learning import SubspaceKernel, learnt
 from rnshmc.inference.surrogate.posterior import Kernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_kernel import LENGTHS
 from rnshmc.types import Array
 from tests.conftest import check_slope
 from tests.inference.model_cases import evaluated, fitted

@@ -11,12 +11,12 @@ from rnshmc.inference.stages import fits
 from rnshmc.inference.stages.decision import Tally
 from rnshmc.inference.stages.fits import Fit, first_fit, next_fit
 from rnshmc.inference.stages.training import State, _fill
+from rnshmc.inference.surrogate.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior, fit_posterior
 from rnshmc.inference.surrogate.uncertainty import no_tails
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.types import Array
 from tests.inference.conftest import evaluations_of_potential
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.gradient_kernel import GradientKernel
 from rnshmc.inference.surrogate.learning import learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 
 DIM = 4

@@ -10,14 +10,14 @@ from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.resampling import tilted
 from rnshmc.inference.stages.correction import Checked, metropolis
 from rnshmc.inference.surrogate.chains import run_chains
+from rnshmc.inference.surrogate.gradient_conditioning import conditional_covariance, factorise
+from rnshmc.inference.surrogate.gradient_kernel import GradientKernel
 from rnshmc.inference.surrogate.posterior import fit_posterior
 from rnshmc.inference.surrogate.uncertainty import Paths, open_points
 from rnshmc.inference.surrogate.weights import smoothed
 from rnshmc.inference.surrogate.whitening import Secants, Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_conditioning import conditional_covariance, factorise
-from rnshmc.surrogates.gradient_kernel import GradientKernel
 from rnshmc.types import Array
 from tests.conftest import z_bound
 

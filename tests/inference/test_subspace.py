@@ -7,11 +7,11 @@ import pytest
 
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.result.verdict import judge
+from rnshmc.inference.surrogate.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.inference.surrogate.learning import Subspace, SubspaceKernel, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import DEFAULT
 from rnshmc.random import stream
-from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
 from tests.inference.problems import LogGammaInside
 from tests.inference.runs import sampled, within
 

@@ -7,7 +7,8 @@ A source is a paper, or the experiment that chose the number. "Benchmark" is
 on paper A's regressions and densities of known moments; docs/development/inference-tried.md has what was tried. A
 number without a source was set once and not varied. A number that is defined by another one is no number of its own.
 `tuning_shared` has the numbers of several stages, `tuning_start` those of the stages before the surrogate, and
-`tuning_result` those of Markov chains, draws and verdict.
+`tuning_result` those of Markov chains, draws and verdict. Candidates for the covariance of the process are in
+`rnshmc.inference.surrogate.covariance_search` and `gradient_kernel`.
 """
 
 from dataclasses import dataclass, field, replace

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import linalg
 from scipy.spatial import distance
 
-from rnshmc.surrogates.gradient_conditioning import squared_exponential
 from rnshmc.surrogates.output_likelihood import BROAD, Covariance, chosen
+from rnshmc.surrogates.squared_exponential import squared_exponential
 from rnshmc.types import Array
 
 SAME = 1e-9

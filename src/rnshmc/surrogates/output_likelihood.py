@@ -8,7 +8,7 @@ from scipy import linalg, optimize
 
 from rnshmc.errors import FitError
 from rnshmc.factors import log_diagonal
-from rnshmc.surrogates.gradient_conditioning import spread, squared_exponential
+from rnshmc.surrogates.squared_exponential import spread, squared_exponential
 from rnshmc.types import Array
 
 LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)

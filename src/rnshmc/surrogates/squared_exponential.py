@@ -21,6 +21,21 @@ def covariance(squared_distances: Array, amplitude: float, length_scale: float) 
     return exponents
 
 
+def squared_exponential(x: Array, z: Array) -> Array:
+    """exp(-|x - z|^2 / 2) for the rows of both, (m, n)."""
+    # All three terms of the square in one product: the cost is in passes over (m, n).
+    left = np.column_stack((x, -0.5 * (x**2).sum(axis=1), np.ones(len(x))))
+    right = np.column_stack((z, np.ones(len(z)), -0.5 * (z**2).sum(axis=1)))
+    exponents = left @ right.T
+    np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
+    return np.asarray(exponents)
+
+
+def spread(points: Array) -> float:
+    """Root mean square distance of the points from their mean, the unit of length scales."""
+    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
+
+
 @dataclass(frozen=True, eq=False)
 class KernelExpansion(Stored):
     """The predictive mean of a Gaussian process with zero prior mean, as a potential.

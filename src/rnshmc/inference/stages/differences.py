@@ -13,13 +13,13 @@ import numpy as np
 from rnshmc.errors import ParameterError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.exact.evaluation import Evaluation
+from rnshmc.inference.surrogate.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.inference.surrogate.posterior import SurrogatePosterior
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_result import Judging
 from rnshmc.inference.tuning_shared import BATCH, SURPRISE, TOLERATED
 from rnshmc.inference.tuning_start import Differences, Noise, Search
-from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)

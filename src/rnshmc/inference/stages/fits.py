@@ -7,12 +7,12 @@ import numpy as np
 from rnshmc.errors import FitError
 from rnshmc.inference.exact.archive import Archive
 from rnshmc.inference.surrogate.emulated import EmulatedPotential
+from rnshmc.inference.surrogate.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.inference.surrogate.learning import SubspaceKernel
 from rnshmc.inference.surrogate.posterior import Kernel, SurrogatePosterior, draw_chains, fit_posterior, plausible
 from rnshmc.inference.surrogate.whitening import Whitening, improved
 from rnshmc.inference.tuning import Tuning
 from rnshmc.inference.tuning_shared import AGAIN
-from rnshmc.surrogates.gradient_kernel import LENGTHS, GradientKernel
 from rnshmc.types import Array
 
 

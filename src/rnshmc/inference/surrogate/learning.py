@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnshmc.inference.exact.archive import Training
+from rnshmc.inference.surrogate.covariance_search import MOST_DIMENSIONS
+from rnshmc.inference.surrogate.gradient_kernel import GradientKernel
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
-from rnshmc.surrogates.gradient_kernel import NUGGETS, GradientKernel
 from rnshmc.types import Array
 
 
@@ -112,10 +113,7 @@ def learnt(
     points = whitening.whiten(near.points)
     errors = errors_far_up(points, *compressed(heights, slopes, ceiling), tuning)
     given = _Given(points, heights, slopes, errors)
-    nuggets: tuple[float, ...] = NUGGETS
     known = like.process if isinstance(like, SubspaceKernel) else like
-    if known is not None:
-        lengths, nuggets = (known.relative_length,), (known.nugget,)
     subspace = _subspace(given, ceiling, tuning)
     along = given if subspace is None else _along(given, subspace)
     targets, slopes = compressed(along.heights, along.slopes, ceiling)
@@ -127,11 +125,17 @@ def learnt(
         prior=tuning.prior,
         most_amplitude=tuning.most_amplitude,
         lengths=lengths,
-        nuggets=nuggets,
         errors=along.errors,
-        amplitude=None if known is None else known.amplitude,
+        like=known,
+        parts=_worth_parts(given, lengths),
     )
     return process if subspace is None else SubspaceKernel(process, subspace, float(targets.min()), given.points)
+
+
+def _worth_parts(given: _Given, lengths: tuple[float, ...]) -> bool:
+    """Whether functions of one variable are tried: in few dimensions, at enough points with gradients."""
+    (n, dim), sloped = given.points.shape, int(np.isfinite(given.slopes).all(axis=1).sum())
+    return dim <= MOST_DIMENSIONS and len(lengths) > 1 and 2 * sloped > max(n, 4 * dim)
 
 
 def compressed(heights: Array, slopes: Array, ceiling: float) -> tuple[Array, Array]:

@@ -7,11 +7,11 @@ import numpy as np
 from rnshmc.inference.exact.archive import Training
 from rnshmc.inference.surrogate.chains import run_chains
 from rnshmc.inference.surrogate.emulated import EmulatedPotential, emulate
+from rnshmc.inference.surrogate.gradient_kernel import LENGTHS
 from rnshmc.inference.surrogate.learning import Process, learnt
 from rnshmc.inference.surrogate.whitening import Whitening
 from rnshmc.inference.tuning import Fitting
 from rnshmc.inference.tuning_shared import reach_of
-from rnshmc.surrogates.gradient_kernel import LENGTHS
 from rnshmc.types import Array
 
 Kernel = Process | EmulatedPotential
