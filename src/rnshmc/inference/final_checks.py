@@ -13,7 +13,7 @@ from rnshmc.inference.result.estimates import spread
 from rnshmc.inference.result.outcome import Outcome
 from rnshmc.inference.result.state import State
 from rnshmc.inference.tuning import Tuning
-from rnshmc.inference.tuning_shared import DIFFERENT, RARE, ROUNDS, TOLERATED
+from rnshmc.inference.tuning_shared import BATCH, DIFFERENT, RARE, ROUNDS, TOLERATED
 from rnshmc.types import Array
 
 _log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def outlying(
     x relative to the mean. x and d are those of the coordinates that are no angles; these are not stretched. The share
     of draws (n, d) in c A is subtracted, and twice the standard error of the average. ``exact`` are draws with
     potentials, (k, d) and (k,). Several of exact ``chains``, which are many evaluations, are stretched by 2, 4, ...; of
-    a surrogate's draws it is one, and c A begins beyond all of them.
+    a surrogate's draws it is one, and more where that one shows mass, and c A begins beyond all of them.
     """
     mean, scale, dim, free = draws.mean(axis=0), spread(draws), archive.dim, np.arange(archive.dim)
     if (angles := archive.coordinates.transform.angles) is not None:
@@ -66,28 +66,42 @@ def outlying(
     if not len(near):
         return 0.0
     # One set fewer beyond all draws of a surrogate, where logarithms of parameters soon leave the range of numbers.
-    count, times = (tuning.tails.look, ROUNDS) if chains else (1, ROUNDS - 1)
+    times = ROUNDS if chains else ROUNDS - 1
     near = rng.permutation(near) if chains else near[np.argsort(np.abs(from_mean[near] - middle))]
-    near, first = near[:count], 2.0 if chains else half * float(radii.max()) / middle
+    first = 2.0 if chains else half * float(radii.max()) / middle
     # Sets are a factor of two wide: the next one begins where one ends.
     factors = first * 2.0 ** np.arange(times)
-    stretched = np.tile(exact[0][near], (times, 1, 1))
-    stretched[..., free] = (mean + factors[:, None, None] * (exact[0][near] - mean))[..., free]
-    stretched = stretched.reshape(-1, archive.dim)
-    with np.errstate(over="ignore", invalid="ignore"):
-        there = np.abs(archive.bend.forward(stretched)).max(axis=1) < FARTHEST
-    if archive.affordable(stretched[there]) < there.sum():
-        return 0.0
-    values = np.full(len(stretched), np.inf)
-    values[there] = [one.value for one in archive.evaluate(stretched[there], "far out", gradient=False)]
-    rises = values.reshape(len(factors), -1) - exact[1][near]
     within = (radii > middle / half) & (radii < middle * half)
-    ratios = within.mean() * np.exp(np.minimum(dim * np.log(factors)[:, None] - rises, tuning.fitting.plausible))
-    lower = ratios.mean(axis=1) - 2.0 * ratios.std(axis=1) / np.sqrt(len(near))
     edges = middle * factors[:, None] * [1.0 / half, half]
     own = ((radii > edges[:, :1]) & (radii < edges[:, 1:])).mean(axis=1)
-    missing = np.maximum(lower - own, 0.0)
-    return float(missing @ ((factors * middle) ** 2 / dim - 1.0) / np.sqrt(2.0))
+    ratios, lacking = np.zeros((times, 0)), 0.0
+    # One draw may be in a direction of long tails: several are to show that mass is lacking.
+    for count in (tuning.tails.look,) if chains else (1, BATCH):
+        more = near[ratios.shape[1] : count]
+        stretched = np.tile(exact[0][more], (times, 1, 1))
+        stretched[..., free] = (mean + factors[:, None, None] * (exact[0][more] - mean))[..., free]
+        values = _far_values(archive, stretched.reshape(-1, archive.dim))
+        if values is None:
+            return 0.0
+        rises = values.reshape(times, -1) - exact[1][more]
+        seen = np.exp(np.minimum(dim * np.log(factors)[:, None] - rises, tuning.fitting.plausible))
+        ratios = np.hstack((ratios, within.mean() * seen))
+        lower = ratios.mean(axis=1) - 2.0 * ratios.std(axis=1) / np.sqrt(ratios.shape[1])
+        lacking = float(np.maximum(lower - own, 0.0) @ ((factors * middle) ** 2 / dim - 1.0) / np.sqrt(2.0))
+        if lacking <= TOLERATED:
+            break
+    return lacking
+
+
+def _far_values(archive: Archive, points: Array) -> Array | None:
+    """Potentials at the rows, infinite beyond the range of numbers; None if the budget does not allow them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        there = np.abs(archive.bend.forward(points)).max(axis=1) < FARTHEST
+    if archive.affordable(points[there]) < there.sum():
+        return None
+    values = np.full(len(points), np.inf)
+    values[there] = [one.value for one in archive.evaluate(points[there], "far out", gradient=False)]
+    return values
 
 
 def with_other_ends(outcome: Outcome, archive: Archive, names: Sequence[str]) -> Outcome:
