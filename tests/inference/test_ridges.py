@@ -98,8 +98,8 @@ def test_values_and_gradients_are_interpolated() -> None:
     np.testing.assert_allclose(gradients, g, rtol=0, atol=1e-3)
 
 
-def test_gradient_and_mean_hessian_are_derivatives(assert_slope: Callable[..., None]) -> None:
-    """Tables of cubics are continuous in value and slope, and the Hessian jumps at nodes: by parts in a thousand."""
+def test_gradient_and_mean_hessian_are_derivatives() -> None:
+    """Cubics between nodes: there is none within the step, and a difference of gradients has a rounding error."""
     kernel, _ = fitted(parts=True)
     q, direction = stream(7, "slopes").standard_normal((2, 3))
     step = 1e-4
@@ -110,7 +110,7 @@ def test_gradient_and_mean_hessian_are_derivatives(assert_slope: Callable[..., N
     slope = difference(lambda x: kernel.values_and_gradients(x[None])[0][0])
     assert kernel.values_and_gradients(q[None])[1][0] @ direction == pytest.approx(slope, rel=1e-4)
     bend = difference(lambda x: kernel.values_and_gradients(x[None])[1][0])
-    np.testing.assert_allclose(kernel.mean_hessian(q[None]) @ direction, bend, rtol=0, atol=1e-2 * np.abs(bend).max())
+    np.testing.assert_allclose(kernel.mean_hessian(q[None]) @ direction, bend, rtol=0, atol=1e-5 * np.abs(bend).max())
     rows = np.stack((q, direction))
     each = np.mean([kernel.mean_hessian(row[None]) for row in rows], axis=0)
     np.testing.assert_allclose(kernel.mean_hessian(rows), each, rtol=0, atol=1e-10)

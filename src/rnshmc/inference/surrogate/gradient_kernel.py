@@ -121,9 +121,8 @@ class GradientKernel:
         expected, rises = self.prior.values_and_gradients(q)
         values = self.solution.mean + expected + totals
         slopes = kernel @ self.solution.beta - x * totals[:, None] + weighted @ self._scaled
-        gradients = slopes / self.length_scale + rises
-        self._functions.add(q, values, gradients)
-        return values, gradients
+        more, steeper = self._functions.values_and_gradients(q)
+        return values + more, slopes / self.length_scale + rises + steeper
 
     def covariance(self, q: Array) -> Array:
         """Covariance of U - V at the rows of q given the training set, shape (m, m)."""

@@ -130,12 +130,14 @@ class RidgeFunctions:
         each = ridges.each(centres.shape[1])
         return cls(tuple((ridge, ridge.function(centres, alpha, slopes)) for ridge in each))
 
-    def add(self, q: Array, values: Array, gradients: Array) -> None:
-        """Add the functions to values, (m,), and their gradients, (m, d), at the rows of q."""
+    def values_and_gradients(self, q: Array) -> tuple[Array, Array]:
+        """Their sum at the rows of q, and its gradients: (m,) and (m, d)."""
+        values, gradients = np.zeros(len(q)), np.zeros(q.shape)
         for ridge, table in self.functions:
             t, (along, outward) = _within(ridge.variable(q), table), ridge.outward(q)
             values += table(t)
             gradients[:, along] += table(t, 1)[:, None] * outward
+        return values, gradients
 
     def mean_hessian(self, q: Array) -> Array:
         """Average of the Hessian over the rows of q, shape (d, d)."""
